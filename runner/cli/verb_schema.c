@@ -401,6 +401,10 @@ static enum status verb_schema_add_rows(const struct verb_rows *rows, json_t *ki
     const enum status status = query_describe_saved(rows->saved, &columns.sink, err);
     for (size_t i = 0; status == STATUS_OK && i < columns.column_count; i++) {
       const char *name = columns.columns[i].name;
+      if (columns.columns[i].is_json) {
+        json_shape_add(&shape, name, json_pack("{s:[s, s, s]}", "type", "array", "string", "null"));
+        continue;
+      }
       switch (result_set_cell(&columns, 0, i)->kind) {
       case CELL_TEXT:
         json_shape_text(&shape, name);
@@ -425,7 +429,7 @@ static enum status verb_schema_add_rows(const struct verb_rows *rows, json_t *ki
   json_t *kind = json_shape_take(&shape);
   if (rows->saved != NULL && strcmp(rows->saved, "*") == 0) {
     json_object_set_new(kind, "additionalProperties",
-                        json_pack("{s:[s, s, s]}", "type", "string", "number", "null"));
+                        json_pack("{s:[s, s, s, s]}", "type", "string", "number", "array", "null"));
   }
   json_array_append_new(kinds, kind);
   return STATUS_OK;

@@ -432,8 +432,23 @@ static enum status query_step_rows(struct query *query, sqlite3_stmt *stmt, cons
   }
 }
 
+/* As sink_begin(); saved may be NULL. */
+static enum status query_begin_rows(sqlite3_stmt *stmt, const struct saved_query *saved,
+                                    const struct row_sink *sink, struct error *err) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  const size_t count = (size_t)sqlite3_column_count(stmt);
+  struct column *columns = arena_array(&arena, count + 1, sizeof *columns);
+  for (size_t i = 0; i < count; i++) {
+    const char *name = arena_strdup(&arena, sqlite3_column_name(stmt, (int)i));
+    columns[i].name = name;
+    columns[i].is_json = saved != NULL && saved->json != NULL && strcmp(saved->json, name) == 0;
+  }
+  return sink->begin(sink->context, columns, count, err);
+}
+
 static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, const char *sql,
-                                   const struct row_sink *sink, struct error *err) {
+                                   const struct saved_query *saved, const struct row_sink *sink,
+                                   struct error *err) {
   int column_count = sqlite3_column_count(stmt);
   /* VACUUM does not ask the authorizer. */
   if (column_count == 0) {
@@ -441,11 +456,7 @@ static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, cons
   }
   SCOPED(arena_fini) struct arena arena = {0};
   struct cell *cells = arena_array(&arena, (size_t)column_count, sizeof *cells);
-  const char **columns = arena_array(&arena, (size_t)column_count, sizeof *columns);
-  for (int i = 0; i < column_count; i++) {
-    columns[i] = arena_strdup(&arena, sqlite3_column_name(stmt, i));
-  }
-  enum status status = sink_begin(sink, columns, (size_t)column_count, err);
+  enum status status = query_begin_rows(stmt, saved, sink, err);
   status = THEN(status, query_step_rows(query, stmt, sql, sink, cells, err));
   return THEN(status, sink_end(sink, err));
 }
@@ -472,7 +483,7 @@ static enum status query_run_statement(struct query *query, const char *sql,
   /* The statement may be prepared again while it runs, and table-valued pragmas prepare theirs. */
   (void)sqlite3_set_authorizer(handle, query_authorize, query);
   sqlite3_progress_handler(handle, PROGRESS_STEPS, query_progress, query);
-  status = THEN(status, query_give_rows(query, stmt, sql, sink, err));
+  status = THEN(status, query_give_rows(query, stmt, sql, saved, sink, err));
   database_watch_time(query->database);
   guard_limit_length(handle, GUARD_READ_MAX);
   (void)sqlite3_finalize(stmt);
@@ -518,13 +529,11 @@ enum status query_describe_saved(const char *name, const struct row_sink *sink, 
   status = THEN(status, query_prepare(&query, saved.sql, &stmt, err));
   if (status == STATUS_OK) {
     const size_t count = (size_t)sqlite3_column_count(stmt);
-    const char **names = arena_array(&arena, count, sizeof *names);
     struct cell *cells = arena_array(&arena, count, sizeof *cells);
     for (size_t i = 0; i < count; i++) {
-      names[i] = arena_strdup(&arena, sqlite3_column_name(stmt, (int)i));
       cells[i] = query_example_of(stmt, (int)i);
     }
-    status = sink_begin(sink, names, count, err);
+    status = query_begin_rows(stmt, &saved, sink, err);
     status = THEN(status, sink_row(sink, cells, err));
     status = THEN(status, sink_end(sink, err));
   }

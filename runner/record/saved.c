@@ -23,6 +23,7 @@ static const char PLOT_HEAD[] = "plot: ";
 static const char ABOUT_HEAD[] = "about: ";
 static const char OF_HEAD[] = "of: ";
 static const char NARROW_HEAD[] = "narrow: ";
+static const char JSON_HEAD[] = "json: ";
 static const char EMPTY_HEAD[] = "empty: ";
 static const char COLUMNS_HEAD[] = "columns: ";
 static const char COLUMN_HEAD[] = "column ";
@@ -131,6 +132,8 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
       query->about = line + strlen(ABOUT_HEAD);
     } else if (strncmp(line, OF_HEAD, strlen(OF_HEAD)) == 0) {
       query->of = line + strlen(OF_HEAD);
+    } else if (strncmp(line, JSON_HEAD, strlen(JSON_HEAD)) == 0) {
+      query->json = line + strlen(JSON_HEAD);
     } else if (strncmp(line, EMPTY_HEAD, strlen(EMPTY_HEAD)) == 0) {
       query->empty = line + strlen(EMPTY_HEAD);
     } else if (strncmp(line, PLOT_HEAD, strlen(PLOT_HEAD)) == 0 &&

@@ -17,6 +17,8 @@
  *
  *   -- narrow: remark,host,gpu
  *
+ *   -- json: notes
+ *
  *   -- empty: no case was measured by two processes
  *
  *   -- :run (run, default latest) the run to show
@@ -29,7 +31,8 @@
  * says what --plot draws; a query may have several, and without one it is not drawn. A line that
  * begins with two more blanks goes on with a plot: or a column line. Every query has a narrow:
  * line, or several: the columns that a terminal without room for all does not show, the first to go
- * first. An empty: line says what it means that there is no row.
+ * first. A json: line names the column whose texts are JSON arrays. An empty: line says what it
+ * means that there is no row.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */
@@ -92,6 +95,7 @@ struct saved_query {
   const char *about;  /* NULL = what `of` names */
   const char *of;     /* globs of scenarios, with "," between; NULL = it reads any run */
   const char *narrow; /* NULL = none */
+  const char *json;   /* a column of JSON arrays; NULL = none */
   const char *empty;  /* why there may be no row; NULL = nothing is to be said */
   const struct saved_plot *plots;
   size_t plot_count;

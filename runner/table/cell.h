@@ -53,6 +53,7 @@ struct column {
   enum column_align align;
   bool is_row_header; /* its cells name their rows: for pages */
   bool is_mark;       /* its cells mark those of the column before: "[1]" */
+  bool is_json;       /* its texts are JSON arrays or objects, which JSON has as such */
 };
 
 /* For a list of columns, X(name, type, ...): a column is one row of the list. The cell of a row is

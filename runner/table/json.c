@@ -167,6 +167,17 @@ static void append_json_cell(struct strbuf *text, const struct cell *cell) {
   }
 }
 
+/* Whether the text is JSON, which a long one may have lost its end of. */
+static bool append_json_parsed(struct strbuf *text, const struct cell *cell) {
+  json_t *value = cell->kind == CELL_TEXT
+                      ? json_loadb(cell->as.text.bytes, cell->as.text.length, 0, NULL)
+                      : NULL;
+  if (value != NULL) {
+    append_json(text, value, JSON_COMPACT);
+  }
+  return value != NULL;
+}
+
 static void append_json_row(struct table *table, const struct cell *cells) {
   strbuf_append_char(&table->record, '{');
   for (size_t i = 0; i < table->column_count; i++) {
@@ -174,7 +185,9 @@ static void append_json_row(struct table *table, const struct cell *cells) {
     strbuf_append(&table->record, i > 0 ? "," : "");
     append_json_text(&table->record, name, strlen(name));
     strbuf_append_char(&table->record, ':');
-    append_json_cell(&table->record, &cells[i]);
+    if (!table->columns[i].is_json || !append_json_parsed(&table->record, &cells[i])) {
+      append_json_cell(&table->record, &cells[i]);
+    }
   }
   strbuf_append_char(&table->record, '}');
 }

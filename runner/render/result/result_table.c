@@ -32,7 +32,7 @@ enum case_column {
 };
 
 static const struct column columns[] = {
-#define CASE_COLUMN(id, heading, align) {heading, align, false, false},
+#define CASE_COLUMN(id, heading, text_align) {.name = (heading), .align = (text_align)},
     CASE_COLUMN_LIST(CASE_COLUMN)};
 
 /* What is left out first where the terminal is too narrow. */

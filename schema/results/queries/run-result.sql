@@ -31,7 +31,7 @@
 --   through the host on purpose, or by the bulk copy engine. Or it touches unified memory that need not have moved, or
 --   loads near or far lines of a cache
 -- column kernel_variant: kind of copy kernel. NULL: `auto`, or another method
--- column notes: note and slowed_by of all processes, as JSON: [kind, gpu, what, amounts] for each. v_note_kind has the
+-- column notes: note and slowed_by of all processes, a JSON array: [kind, gpu, what, amounts] for each. v_note_kind has the
 --   kinds
 -- column undisturbed_low_ns, undisturbed_high_ns: (ns) interval of undisturbed_ns, over all processes
 -- column figure: measure.figure of the run: which rate its tables show. NULL: typical
@@ -46,6 +46,8 @@
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
 -- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
 -- narrow: gbps_high,gbps_low,size_bytes,method,processes,trials,reason,percent_of_peak,median_ns,status
+--
+-- json: notes
 --
 -- empty: the run has no case
 --

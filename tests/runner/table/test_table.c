@@ -109,6 +109,22 @@ TEST(json_has_true_numbers) {
   free(text);
 }
 
+/* Unless a text has lost its end. */
+TEST(json_has_arrays_of_columns_that_hold_them) {
+  static const struct column columns[] = {{.name = "notes", .is_json = true}, {.name = "text"}};
+  struct output output;
+  struct error err = {0};
+  start(&output, (struct table_options){.format = OUTPUT_JSONL});
+  const struct row_sink *sink = table_sink(output.table);
+  assert_ok(sink->begin(sink->context, columns, COUNT_OF(columns), &err), &err);
+  add(&output, (struct cell[]){cell_text("[[\"a\", 1,\n null]]"), cell_text("[]")});
+  add(&output, (struct cell[]){cell_text("[[\"a..."), cell_null()});
+  add(&output, (struct cell[]){cell_null(), cell_null()});
+  assert_text(finish(&output), "{\"notes\":[[\"a\",1,null]],\"text\":\"[]\"}\n"
+                               "{\"notes\":\"[[\\\"a...\",\"text\":null}\n"
+                               "{\"notes\":null,\"text\":null}\n");
+}
+
 TEST(jsonl_is_one_object_a_line) {
   char *text = two_rows((struct table_options){.format = OUTPUT_JSONL});
   char *second = strchr(text, '\n') + 1;
