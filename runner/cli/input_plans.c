@@ -177,6 +177,7 @@ static void input_plan_check_machine(struct command *command, const struct scena
   preflight_check(&preflight, &quiet, scenario, command->target);
   if (preflight.abort_reason[0] != '\0') {
     plan_skip_rest(plan, preflight.abort_reason);
+    plan->abort_reason = arena_strdup(&plan->arena, preflight.abort_reason);
     command->code = worse(command->code, EXIT_NOT_MEASURED);
   } else if (preflight.skip_reason[0] != '\0') {
     plan_skip_rest(plan, preflight.skip_reason);

@@ -62,6 +62,7 @@ struct plan {
   const struct plan_case *cases;   /* in the order of measuring; skipped ones keep their place */
   size_t case_count;
   size_t skip_count;
+  const char *abort_reason; /* the check that ends a run before its first case; NULL = none */
   const struct plan_duplicate *duplicates;
   size_t duplicate_count;
   uint64_t estimate_ns; /* one process */

@@ -300,7 +300,10 @@ static void plan_say_rows(struct document *document, const struct plan *plan) {
 static void plan_say(struct document *document, const struct plan *plan, uint32_t processes,
                      bool details) {
   const bool by_block = plan_is_by_block(plan, details);
-  if (plan->skip_count < plan->case_count) {
+  if (plan->abort_reason != NULL) {
+    document_say(document, TONE_BAD, "nothing to measure: the run would abort: %s",
+                 plan->abort_reason);
+  } else if (plan->skip_count < plan->case_count) {
     plan_say_cases(document, plan, by_block);
   } else {
     document_say(document, TONE_NONE, "nothing to measure: %s is skipped",
@@ -308,6 +311,9 @@ static void plan_say(struct document *document, const struct plan *plan, uint32_
   }
   if (details) {
     plan_say_details(document, plan);
+  }
+  if (plan->abort_reason != NULL) {
+    return;
   }
   plan_say_skipped(document, plan);
   plan_say_duplicates(document, plan);

@@ -231,10 +231,10 @@ if [ -n "$found" ]; then
       # shellcheck disable=SC2086
       run $as $then.toml -v
       expect_code 3
-      expect_out '^nothing to measure: every case is skipped$'
-      expect_out "^ +3  check huge_pages: found $found, wanted $want$"
       expect_out "^  huge_pages: wanted $want, found $found; on failure $then, if unknown"
-      expect_out '^0 cases, 3 skipped$'
+      [ $then = abort ] || expect_out "^ +3  check huge_pages: found $found, wanted $want$"
+      [ $then = abort ] || expect_out '^0 cases, 3 skipped$'
+      [ $then = skip ] || expect_out "^nothing to measure: the run would abort: check huge_pages: found $found, wanted $want$"
     done
   done
   run_ok plan warn.toml skip.toml
@@ -257,6 +257,10 @@ if fake_driver no-gpu; then
   expect_err 'warning: check governor: unknown: .*; wanted performance'
   unknown abort 'governor = { want = "performance", on_unknown = "abort" }'
   expect_one_error 3 'check governor: unknown: .*nothing was measured'
+  run plan abort.toml
+  expect_code 3
+  expect_out '^nothing to measure: the run would abort: check governor: unknown: '
+  reject_out '^Skipped'
   unknown skip 'governor = { want = "performance", on_unknown = "skip" }'
   expect_code 3
   expect_err 'skipped 3 cases of host: check governor: unknown'

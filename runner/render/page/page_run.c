@@ -262,7 +262,7 @@ static void page_run_put_check_answer(FILE *page, const struct result_set *check
     html_print(page, "<li class=\"%s\"><b>Checks:</b> %zu of %zu passed",
                passed == checks->row_count ? "good" : "warn", passed, checks->row_count);
     html_print(page, failed > 0 ? ", %zu failed" : "", failed);
-    html_print(page, unknown > 0 ? ", %zu unavailable" : "", unknown);
+    html_print(page, unknown > 0 ? ", %zu unknown" : "", unknown);
     (void)fputs("</li>\n", page);
   }
 }
