@@ -17,6 +17,8 @@ enum { TEXT_MAX = 1 << 16, TAGS_TRIED = 1000 };
 
 /* ---- the sides ---- */
 
+static const char *const FRESH_TAGS[SIDES] = {"a", "b"};
+
 /* What can be done about a side. */
 struct side_advice {
   const struct measured_run *run;    /* its last one */
@@ -97,15 +99,17 @@ static const char *advice_name(struct compare_request *request, const struct com
 }
 
 static void advice_find_side(struct database *database, struct compare_request *request,
-                             const struct compare_result *result, bool anew, enum side s,
-                             struct side_advice *help) {
-  static const char *const FRESH_TAGS[SIDES] = {"a", "b"};
+                             const struct compare_result *result, bool anew, bool in_order,
+                             enum side s, struct side_advice *help) {
   const struct measured *measured = result->measured;
   const struct comparison *comparison = result->comparison;
   struct arena *arena = &request->filter.arena;
   const unsigned have = anew ? 0 : comparison->units_least[s];
   const unsigned needed = comparison->units_needed;
-  const bool decides = comparison->decided_alone[s] == comparison->to_decide;
+  /* One run of the other side shows a change of this one, but rarely for good. */
+  const bool decides = comparison->decided_alone[s] == comparison->to_decide && !in_order &&
+                       (comparison->units_least[1 - s] >= DIFF_PROCESSES_FIRM ||
+                        comparison->need == NEED_CONFIRM_SAME);
   size_t last = 0; /* every side has a run */
   for (size_t i = 1; i < measured->run_count; i++) {
     if (result->sides[i] == s &&
@@ -114,8 +118,9 @@ static void advice_find_side(struct database *database, struct compare_request *
       last = i;
     }
   }
-  *help = (struct side_advice){.run = &measured->runs[last],
-                               .wanted = needed > have ? needed - have : 0};
+  const unsigned more = needed > have ? needed - have : 0;
+  const unsigned least = in_order ? DIFF_PROCESSES_FIRM : 0;
+  *help = (struct side_advice){.run = &measured->runs[last], .wanted = more > least ? more : least};
   help->imported = strcmp(help->run->origin, "imported") == 0;
   help->nodes = advice_count_nodes(arena, result, s);
   help->alone = !anew && decides && !help->imported && comparison->needed_alone[s] > have
@@ -154,8 +159,10 @@ static void advice_choose(struct side_advice help[SIDES]) {
     chosen->wanted = chosen->alone;
     return;
   }
-  for (size_t s = 0; s < SIDES; s++) {
-    help[s].measured = help[s].wanted > 0;
+  const unsigned wanted = a->wanted > b->wanted ? a->wanted : b->wanted;
+  for (size_t s = 0; s < SIDES; s++) { /* as many of both, to measure them in turn */
+    help[s].measured = wanted > 0;
+    help[s].wanted = wanted;
   }
 }
 
@@ -163,13 +170,21 @@ static void advice_find(struct database *database, struct compare_request *reque
                         const struct compare_result *result, bool anew,
                         struct side_advice help[SIDES]) {
   struct arena *arena = &request->filter.arena;
+  const struct comparison *comparison = result->comparison;
+  const bool in_order = comparison->need == NEED_CONFIRM_CHANGE && /* drift may explain it */
+                        comparison->summary.doubts[DIFF_DOUBT_ORDER] > 0;
   size_t count = 0;
   const struct measured_run **again = advice_find_runs(arena, result, &count);
   for (unsigned s = 0; s < SIDES; s++) {
-    advice_find_side(database, request, result, anew, (enum side)s, &help[s]);
+    advice_find_side(database, request, result, anew, in_order, (enum side)s, &help[s]);
     help[s].again = arena_array(arena, count + 1, sizeof *again); /* ends with NULL */
     for (size_t i = 0; i < count; i++) {
       help[s].again[i] = advice_own_run(arena, result, (enum side)s, again[i]);
+    }
+  }
+  for (unsigned s = 0; s < SIDES; s++) { /* one loop of both has tags for both */
+    if (help[s].tag == NULL && help[1 - s].tag != NULL) {
+      help[s].tag = advice_free_tag(database, request, FRESH_TAGS[s]);
     }
   }
   const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
@@ -203,48 +218,50 @@ static void advice_put_gain(struct strbuf *text, const struct comparison *compar
   }
 }
 
-/* "up to 14 runs per side (now A 5, B 5 to 8) would decide the 12 undecided cases", "4 more runs of
- * B (now 1) would confirm the provisional change" */
+/* "up to 9 more runs of each side (now A 5, B 5 to 8) would decide the 12 undecided cases", "4 more
+ * runs of B (now 1) would confirm the provisional change" */
 static void advice_put_count(struct strbuf *text, const struct comparison *comparison,
                              const struct side_advice help[SIDES], bool anew) {
   const char *unit =
       diff_unit_text(comparison->unit == DIFF_UNIT_NODE ? DIFF_UNIT_NODE : DIFF_UNIT_RUN);
-  const bool both = help[SIDE_A].measured == help[SIDE_B].measured;
-  const unsigned count = help[help[SIDE_A].measured ? SIDE_A : SIDE_B].wanted;
+  const bool both = help[SIDE_A].measured && help[SIDE_B].measured;
+  const size_t one = help[SIDE_A].measured ? SIDE_A : SIDE_B;
+  const unsigned count = help[one].wanted;
   strbuf_append(text, comparison->need == NEED_DECIDE && comparison->to_decide > 1 ? "up to " : "");
-  if (both) {
-    strbuf_printf(text, "%u %s%ss per side (now ", comparison->units_needed, anew ? "new " : "",
-                  unit);
-  } else {
-    strbuf_printf(text, "%u more %s%s of %c (now ", count, unit, strings_plural(count, "", "s"),
-                  side_letter(help[SIDE_A].measured ? SIDE_A : SIDE_B));
-  }
+  strbuf_printf(text, "%u %s %s%s of ", count, anew ? "new" : "more", unit,
+                strings_plural(count, "", "s"));
+  strbuf_append(text, both ? "each side" : (const char[]){side_letter(one), '\0'});
   for (size_t s = 0; s < SIDES; s++) {
-    if (both) {
-      strbuf_printf(text, "%s%c ", s > 0 ? ", " : "", side_letter(s));
-    } else if (!help[s].measured) {
-      continue;
-    }
-    strbuf_printf(text, "%u", comparison->units_least[s]);
-    if (comparison->units_most[s] > comparison->units_least[s]) {
-      strbuf_printf(text, " to %u", comparison->units_most[s]);
+    if (help[s].measured) {
+      strbuf_append(text, both && s == SIDE_B ? ", " : " (now ");
+      if (both) {
+        strbuf_printf(text, "%c ", side_letter(s));
+      }
+      strbuf_printf(text, "%u", comparison->units_least[s]);
+      if (comparison->units_most[s] > comparison->units_least[s]) {
+        strbuf_printf(text, " to %u", comparison->units_most[s]);
+      }
     }
   }
   strbuf_append(text, ") would ");
   advice_put_gain(text, comparison);
 }
 
+/* Recorded texts are escaped, on one line: what is copied to a shell must not go on with a command
+ * of its own. */
 static void advice_put_place(struct strbuf *text, const struct compare_result *result,
                              const struct side_advice *help, size_t side) {
   const struct comparison_total *totals = result->comparison->totals;
   if (help->elsewhere && !strings_equal(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
-    strbuf_printf(text, "host %s, ", totals[side].hosts);
+    strbuf_append(text, "host ");
+    text_append(text, totals[side].hosts);
+    strbuf_append(text, ", ");
   }
-  strbuf_printf(text, "%sdriver %s",
-                help->elsewhere && strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0
-                    ? "install "
-                    : "",
-                totals[side].drivers);
+  if (help->elsewhere && strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0) {
+    strbuf_append(text, "install ");
+  }
+  strbuf_append(text, "driver ");
+  text_append(text, totals[side].drivers);
 }
 
 /* Whether the sides were judged and can grow as --decide makes them grow: further looks at them are
@@ -272,21 +289,26 @@ static bool advice_is_spent(const struct compare_result *result) {
   return spent;
 }
 
-static void advice_put_runs(struct strbuf *text, const struct common_options *common,
-                            struct compare_request *request, const struct compare_result *result,
-                            const struct side_advice *help) {
+/* One run of that side, under that tag. */
+static void advice_put_run(struct strbuf *text, const struct common_options *common,
+                           struct compare_request *request, const struct compare_result *result,
+                           const struct side_advice *help, const char *tag) {
   struct arena *arena = &request->filter.arena;
   const struct measured_run *first = help->again[0];
   const bool by_process = result->comparison->unit == DIFF_UNIT_PROCESS || first->processes == 0;
-  if (help->wanted > 1) {
-    strbuf_printf(text, "for run in $(seq %u); do ", help->wanted);
-  }
   for (size_t i = 0; help->again[i] != NULL; i++) {
     strbuf_append(text, i > 0 ? "; " : "");
     advice_put_command(text, arena, help->again[i], by_process ? 1 : first->processes, help->nodes,
-                       help->tag, console_db_option(common, arena));
+                       tag, console_db_option(common, arena));
   }
-  strbuf_append(text, help->wanted == 1 ? "" : "; done");
+}
+
+static void advice_put_options(struct strbuf *text, const struct common_options *common,
+                               struct compare_request *request) {
+  if (request->compare.margin > 0) {
+    strbuf_printf(text, " --delta %g", 100 * request->compare.margin);
+  }
+  strbuf_append(text, console_db_option(common, &request->filter.arena));
 }
 
 static void advice_put_decide(struct strbuf *text, const struct common_options *common,
@@ -295,60 +317,124 @@ static void advice_put_decide(struct strbuf *text, const struct common_options *
   strbuf_printf(text, "haul run --decide %s --tag %s",
                 shell_word(arena, request->names[side == SIDE_A ? SIDE_B : SIDE_A]),
                 shell_word(arena, selector_tag(request->names[side])));
-  if (request->compare.margin > 0) {
-    strbuf_printf(text, " --delta %g", 100 * request->compare.margin);
-  }
-  strbuf_append(text, console_db_option(common, arena));
+  advice_put_options(text, common, request);
 }
 
-/* A line per side to measure. */
-static void advice_put_commands(struct strbuf *text, const struct common_options *common,
-                                struct compare_request *request,
-                                const struct compare_result *result,
-                                const struct side_advice help[SIDES], bool anew) {
-  const struct comparison *comparison = result->comparison;
-  const bool decide = !anew && advice_may_decide(request, result);
-  /* The shorter side first: --decide stops where the other one is too short. */
-  const size_t first =
-      decide && comparison->units_least[SIDE_A] > comparison->units_least[SIDE_B] ? SIDE_B : SIDE_A;
-  strbuf_append(text, decide && help[SIDE_A].measured && help[SIDE_B].measured ? ", in this order:"
-                                                                               : ":");
-  for (size_t i = 0; i < SIDES; i++) {
-    const size_t s = i == 0 ? first : 1 - first;
+/* The last step; to be read, with before it, where it is no line of a script. */
+static void advice_put_diff(struct strbuf *text, const struct common_options *common,
+                            struct compare_request *request, const struct side_advice help[SIDES],
+                            const char *before) {
+  struct arena *arena = &request->filter.arena;
+  if (request->by != NULL) {
+    strbuf_append(text, "\n  and then this command again");
+    return;
+  }
+  strbuf_printf(text, "\n  %shaul diff %s %s", before, shell_word(arena, help[SIDE_A].name),
+                shell_word(arena, help[SIDE_B].name));
+  advice_put_options(text, common, request);
+}
+
+/* A line per side to measure: one side alone, or on several hosts. */
+static void advice_put_sides(struct strbuf *text, const struct common_options *common,
+                             struct compare_request *request, const struct compare_result *result,
+                             const struct side_advice help[SIDES], bool anew) {
+  const bool both = help[SIDE_A].measured && help[SIDE_B].measured;
+  const struct comparison_total *totals = result->comparison->totals;
+  const bool decide = !anew && !both && advice_may_decide(request, result);
+  strbuf_append(text, ":");
+  for (size_t s = 0; s < SIDES; s++) {
     if (!help[s].measured) {
       continue;
     }
     strbuf_printf(text, "\n  %c (", side_letter(s));
     advice_put_place(text, result, &help[s], s);
-    if (!decide) {
-      strbuf_printf(text, ", %u %s %s", help[s].wanted, anew ? "new" : "more",
-                    strings_plural(help[s].wanted, "run", "runs"));
-    }
     if (help[s].nodes > 1) {
       strbuf_printf(text, " on each of its %zu nodes", help[s].nodes);
     }
     strbuf_append(text, "): ");
     if (decide) {
       advice_put_decide(text, common, request, s);
-    } else {
-      advice_put_runs(text, common, request, result, &help[s]);
+      return;
     }
+    if (help[s].wanted > 1) {
+      strbuf_printf(text, "for run in $(seq %u); do ", help[s].wanted);
+    }
+    advice_put_run(text, common, request, result, &help[s], help[s].tag);
+    strbuf_append(text, help[s].wanted > 1 ? "; done" : "");
   }
-  if (decide) {
-    return;
-  }
-  if (help[SIDE_A].nodes + help[SIDE_B].nodes > 2 ||
+  if (help[SIDE_A].nodes + help[SIDE_B].nodes > SIDES ||
       advice_is_shard(&request->filter.arena, help[SIDE_A].again[0]) ||
-      !strings_equal(comparison->totals[SIDE_A].hosts, comparison->totals[SIDE_B].hosts)) {
+      !strings_equal(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
     strbuf_append(text, "\n  and then haul merge their databases");
   }
-  if (request->by != NULL || (strings_equal(help[SIDE_A].name, request->names[SIDE_A]) &&
-                              strings_equal(help[SIDE_B].name, request->names[SIDE_B]))) {
-    strbuf_append(text, "\n  and then this command again");
+  advice_put_diff(text, common, request, help, "and then ");
+}
+
+/* What has to be changed before a run of either side; nothing if the sides differ in nothing. */
+static void advice_put_setup(struct strbuf *text, const struct comparison *comparison,
+                             const char *const words[SIDES]) {
+  const struct comparison_total *totals = comparison->totals;
+  if (strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0) {
+    strbuf_append(text, "    # install driver ");
+    text_append(text, totals[SIDE_A].drivers);
+    strbuf_printf(text, " for %s, ", words[SIDE_A]);
+    text_append(text, totals[SIDE_B].drivers);
+    strbuf_printf(text, " for %s\n", words[SIDE_B]);
+  } else if (comparison->fact_count > 0) {
+    strbuf_append(text, "    # set up $side (");
+    text_append(text, comparison->facts[0].name);
+    strbuf_append(text, ")\n");
+  }
+}
+
+/* A loop over both sides, in turn: the one that was measured last first, which needs no change of
+ * the machine. */
+static void advice_put_turns(struct strbuf *text, const struct common_options *common,
+                             struct compare_request *request, const struct compare_result *result,
+                             const struct side_advice help[SIDES], const char *run) {
+  enum { TURNS_MAX = 8 }; /* on a line; more are repeated in fours */
+  struct arena *arena = &request->filter.arena;
+  const bool b_first = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
+  const unsigned wanted = help[SIDE_A].wanted;
+  const bool repeated = 2 * wanted > TURNS_MAX;
+  const char *words[SIDES];
+  for (size_t s = 0; s < SIDES; s++) {
+    words[s] = help[s].tag != NULL ? shell_word(arena, help[s].tag) : s == SIDE_A ? "A" : "B";
+  }
+  strbuf_append(text, ". Measure in turn, so that drift is not taken for a change:\n  ");
+  if (repeated) {
+    strbuf_printf(text, "for round in $(seq %u); do ", (wanted + 1) / 2);
+  }
+  strbuf_append(text, "for side in");
+  for (unsigned i = 0; i < (repeated ? 4 : 2 * wanted); i++) {
+    strbuf_printf(text, " %s", words[(i % 4 == 1 || i % 4 == 2) == b_first ? SIDE_A : SIDE_B]);
+  }
+  strbuf_append(text, "; do\n");
+  advice_put_setup(text, result->comparison, words);
+  strbuf_printf(text, "    %s\n  done%s", run, repeated ? "; done" : "");
+  advice_put_diff(text, common, request, help, "");
+}
+
+static void advice_put_commands(struct strbuf *text, const struct common_options *common,
+                                struct compare_request *request,
+                                const struct compare_result *result,
+                                const struct side_advice help[SIDES], bool anew) {
+  const struct comparison_total *totals = result->comparison->totals;
+  SCOPED(strbuf_fini) struct strbuf run = STRBUF(TEXT_MAX);
+  SCOPED(strbuf_fini) struct strbuf run_of_b = STRBUF(TEXT_MAX);
+  for (size_t s = 0; s < SIDES; s++) {
+    advice_put_run(s == SIDE_A ? &run : &run_of_b, common, request, result, &help[s],
+                   help[s].tag != NULL ? "$side" : NULL);
+  }
+  const bool in_turn = help[SIDE_A].measured && help[SIDE_B].measured &&
+                       help[SIDE_A].nodes + help[SIDE_B].nodes == SIDES &&
+                       strings_equal(totals[SIDE_A].hosts, totals[SIDE_B].hosts) &&
+                       strcmp(run.text, run_of_b.text) == 0 &&
+                       !advice_is_shard(&request->filter.arena, help[SIDE_A].again[0]);
+  if (in_turn) {
+    advice_put_turns(text, common, request, result, help, run.text);
   } else {
-    struct arena *arena = &request->filter.arena;
-    strbuf_printf(text, "\n  and then haul diff %s %s%s", shell_word(arena, help[SIDE_A].name),
-                  shell_word(arena, help[SIDE_B].name), console_db_option(common, arena));
+    advice_put_sides(text, common, request, result, help, anew);
   }
 }
 

@@ -28,7 +28,9 @@ struct decide {
   size_t changed, same;         /* provisionally */
   size_t unmeasured;            /* in B */
   unsigned a_processes; /* of A, the fewest in a case that is open for that; 0 = there are enough */
+  size_t in_order;      /* that more of B cannot decide, as it came after A */
   struct case_keys open; /* those that more of B may decide, sorted; in the command's arena */
+  size_t open_undecided; /* of these, the others being provisional or not measured in B */
   unsigned processes;    /* that B had then */
 };
 
@@ -115,10 +117,31 @@ static bool decide_is_short(const struct comparison_row *row) {
   return row->sides[SIDE_A].processes < DIFF_PROCESSES_FIRM;
 }
 
-/* Whether more of B alone may decide it: A may be too short, or the change too near to what
- * matters. */
-static bool decide_is_hopeful(const struct comparison_row *row) {
-  return row->result.units[SIDE_B] < DIFF_PROCESSES_FIRM || row->result.needed_alone[SIDE_B] > 0;
+/* --processes, or else the usual number. */
+static unsigned decide_count_runs(const struct decide *decide) {
+  const struct inputs *inputs = &decide->command->inputs;
+  unsigned runs = decide->look == 0 ? DECIDE_RUNS_FIRST : DECIDE_RUNS;
+  for (size_t i = 0; i < inputs->override_count; i++) {
+    if (strcmp(inputs->overrides[i].key, "measure.processes") == 0) {
+      runs = (unsigned)strtoul(inputs->overrides[i].value, NULL, 10);
+    }
+  }
+  return runs;
+}
+
+/* Whether more of B alone may decide it. A may be too short, or measured before B, so that drift
+ * may explain the change, or the change so near to what matters that all further looks are too few.
+ */
+static bool decide_is_hopeful(const struct decide *decide, const struct comparison_row *row) {
+  const struct diff_result *result = &row->result;
+  if (result->doubt == DIFF_DOUBT_ORDER ||
+      (verdict_is_change(result->verdict) && decide_is_short(row))) {
+    return false;
+  }
+  const size_t reached =
+      result->units[SIDE_B] + (size_t)(decide->looks - decide->look) * decide_count_runs(decide);
+  return result->units[SIDE_B] < DIFF_PROCESSES_FIRM ||
+         (result->needed_alone[SIDE_B] > 0 && result->needed_alone[SIDE_B] <= reached);
 }
 
 static bool decide_was_open(const struct case_keys *open, const char *key) {
@@ -126,7 +149,7 @@ static bool decide_was_open(const struct case_keys *open, const char *key) {
          bsearch(&key, open->items, open->count, sizeof *open->items, strings_compare) != NULL;
 }
 
-/* "comparison 2 of 5: 4 of 18 cases still undecided, 2 newly decided (REGRESSED down/gpu0, 1 same),
+/* "comparison 2 of 5: 4 of 18 cases undecided, 2 newly decided (REGRESSED down/gpu0, 1 same),
  * 1 provisionally changed, 11 provisionally the same" */
 static void decide_say_look(const struct decide *decide, const struct case_keys *before) {
   const struct comparison *comparison = decide->result.comparison;
@@ -156,8 +179,8 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
   }
   const bool is_first = before == NULL;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
-  strbuf_printf(&text, "%zu of %zu cases %sundecided, %zu %sdecided", decide->undecided,
-                comparison->row_count, is_first ? "" : "still ", decided, is_first ? "" : "newly ");
+  strbuf_printf(&text, "%zu of %zu cases undecided, %zu %sdecided", decide->undecided,
+                comparison->row_count, decided, is_first ? "" : "newly ");
   if (decided > 0) {
     strbuf_printf(&text, " (%s)", names.text);
   }
@@ -186,6 +209,7 @@ static void decide_find_open(struct decide *decide) {
   struct arena *arena = &decide->command->arena;
   struct case_keys open = {.items = arena_array(arena, comparison->row_count, sizeof *open.items)};
   decide->undecided = decide->changed = decide->same = decide->unmeasured = 0;
+  decide->in_order = decide->open_undecided = 0;
   decide->a_processes = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
@@ -198,7 +222,9 @@ static void decide_find_open(struct decide *decide) {
       decide->same += verdict == VERDICT_SAME;
       decide->changed += verdict_is_change(verdict);
       decide->a_processes = decide_is_short(row) && (known == 0 || of_a < known) ? of_a : known;
-      if (decide_is_hopeful(row)) {
+      decide->in_order += row->result.doubt == DIFF_DOUBT_ORDER;
+      if (decide_is_hopeful(decide, row)) {
+        decide->open_undecided += verdict_is_undecided(verdict);
         open.items[open.count++] =
             arena_strdup(arena, decide->result.measured->cases[row->bench].key);
       }
@@ -341,6 +367,26 @@ static enum status decide_measure(struct decide *decide, bool *goes_on, struct e
   return STATUS_OK;
 }
 
+/* "comparison 2 of 5: run 1 of 3, of 1 undecided and 2 provisional cases" */
+static void decide_say_run(const struct decide *decide, unsigned run, unsigned runs) {
+  const size_t others = decide->open.count - decide->open_undecided;
+  const size_t counts[] = {decide->look > 0 ? decide->open_undecided : decide->open.count,
+                           decide->look > 0 ? others : 0};
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
+  for (size_t i = 0; i < COUNT_OF(counts); i++) {
+    if (counts[i] > 0) {
+      strbuf_printf(&text, "%s%zu%s", text.length > 0 ? " and " : "", counts[i],
+                    decide->look == 0        ? ""
+                    : i == 0                 ? " undecided"
+                    : decide->unmeasured > 0 ? " provisional or missing"
+                                             : " provisional");
+    }
+  }
+  say_note(&decide->command->common, "comparison %u of %u: run %u of %u, of %s %s",
+           decide->look + 1, decide->looks, run, runs, text.text,
+           strings_plural(decide->open.count, "case", "cases"));
+}
+
 /* The runs of the next look. */
 static enum status decide_measure_look(struct decide *decide, unsigned runs, bool *goes_on,
                                        struct error *err) {
@@ -354,23 +400,10 @@ static enum status decide_measure_look(struct decide *decide, unsigned runs, boo
       *goes_on = false;
       return STATUS_OK;
     }
-    say_note(&decide->command->common, "comparison %u of %u: run %u of %u", decide->look + 1,
-             decide->looks, i + 1, runs);
+    decide_say_run(decide, i + 1, runs);
     RETURN_ON_ERROR(decide_measure(decide, goes_on, err));
   }
   return STATUS_OK;
-}
-
-/* --processes, or else the usual number. */
-static unsigned decide_count_runs(const struct decide *decide) {
-  const struct inputs *inputs = &decide->command->inputs;
-  unsigned runs = decide->look == 0 ? DECIDE_RUNS_FIRST : DECIDE_RUNS;
-  for (size_t i = 0; i < inputs->override_count; i++) {
-    if (strcmp(inputs->overrides[i].key, "measure.processes") == 0) {
-      runs = (unsigned)strtoul(inputs->overrides[i].value, NULL, 10);
-    }
-  }
-  return runs;
 }
 
 /* Before anything is measured: with so few processes of A, no change becomes firm. */
@@ -410,8 +443,11 @@ static enum status decide_loop(struct decide *decide, bool has_b, struct error *
   const size_t rest = decide->undecided + decide->changed + decide->unmeasured;
   if (decide->open.count == 0 && rest > 0) {
     say_note(&decide->command->common,
-             "stopped: more runs of %s alone would not decide the other %zu %s", names[SIDE_B],
-             rest, strings_plural(rest, "case", "cases"));
+             "stopped: more runs of %s alone would not decide the other %zu %s%s", names[SIDE_B],
+             rest, strings_plural(rest, "case", "cases"),
+             decide->in_order == 0     ? ""
+             : decide->in_order < rest ? ", partly as drift may explain a change of the later side"
+                                       : ", as drift may explain a change of the later side");
   } else if (decide->look == decide->looks && decide->open.count > 0) {
     say_note(
         &decide->command->common,

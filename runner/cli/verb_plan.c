@@ -147,7 +147,7 @@ static void power_say(const struct command *command, const struct power_request 
     printf("With %u %s of %u %s per side, %.0f %% of the %zu cases would show a change of %g %%. "
            "This takes about %s per side.\n",
            best->runs, strings_plural(best->runs, "run", "runs"), best->processes,
-           strings_plural(best->processes, "process", "processes"), 100 * best->found,
+           strings_plural(best->processes, "process", "processes"), floor(100 * best->found),
            request->count, 100 * options->detect,
            units_format_duration_short(best->duration_ns, UNITS_TEXT));
   } else {

@@ -134,9 +134,15 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
 expect_out '^2 regressed, 16 same \(all provisional\)'
 expect_err '^haul: check passed, although 2 cases look slower \(provisional: .*\)\. To fail on it: --fail-on provisional$'
-expect_err '^haul: 5 runs per side \(now A 1, B 1\) would confirm the 2 provisional changes, in this order:$'
-expect_err 'A \(install driver 580.*\): haul run --decide tag:b --tag a --db few\.db$'
-expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db few\.db$'
+expect_err '^haul: 4 more runs of each side \(now A 1, B 1\) would confirm the 2 provisional changes\. Measure in turn, so that drift is not taken for a change:$'
+cat >wanted <<'TEXT'
+  for side in b a a b b a a b; do
+    # install driver 580.95.05 for a, 590.44.01 for b
+    haul run gpu.toml --db few.db --processes 3 --tag $side
+  done
+  haul diff tag:a tag:b --db few.db
+TEXT
+equal "$(cat wanted)" "$(grep '^  ' err)" 'commands of the advice'
 run check tag:a tag:b --db few.db --fail-on provisional
 expect_code 1
 run check tag:a tag:b --db few.db --fail-on improved,provisional
@@ -337,21 +343,22 @@ on_second gpu.toml -q --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, worst gpu0-numa0:pinned/4MiB"
 expect_out '^18 undecided \(2 look slower, 16 within the threshold\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-expect_err '5 runs per side \(now A 1, B 1\) would decide (the|[0-9]+ of the) 18 undecided cases:$'
+expect_err '^haul: up to 4 more runs of each side \(now A 1, B 1\) would decide (the|[0-9]+ of the) 18 undecided cases\. Measure in turn, '
 equal 1 "$(grep -c '^haul: ' err)" 'advice'
-expect_err 'A \(install driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a; done$'
+expect_err '^  for side in b a a b b a a b; do$'
+expect_err '^    haul run gpu\.toml --db one\.db --processes 1 --tag \$side$'
 cp err advice
 run_ok diff previous latest --db one.db
 # Tags a and b are in use; the runs that there are count.
-expect_err 'A \(install driver 580.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag a2; done$'
-expect_err 'B \(driver 590.*, 4 more runs\): for run in \$\(seq 4\); do haul run gpu\.toml .*--processes 1 --tag b2; done$'
-expect_err 'and then haul diff run:1,tag:a2 run:2,tag:b2 --db one\.db$'
+expect_err '^  for side in b2 a2 a2 b2 b2 a2 a2 b2; do$'
+expect_err '^    # install driver 580\.95\.05 for a2, 590\.44\.01 for b2$'
+expect_err '^  haul diff run:1,tag:a2 run:2,tag:b2 --db one\.db$'
 reject_err ' (-q|--json|--format)( |=|$)'
 reject_err 'haul merge'
 run_fails 3 'nothing can be decided: one run of one process on each side' check tag:a tag:b --db one.db
 run_ok baseline set thin tag:a --db one.db
 run check baseline:thin --db one.db # under another driver
-expect_err '5 runs per side'
+expect_err '4 more runs of each side'
 cp one.db thin.db
 on_first gpu.toml -q --db thin.db
 run check baseline:thin --db thin.db
@@ -365,32 +372,34 @@ cp one.db elsewhere.db
 HAUL_DB=elsewhere.db on_first gpu.toml -q --tag a3
 HAUL_DB=elsewhere.db on_second gpu.toml -q --tag b3
 run_ok diff tag:a3 tag:b3 --db elsewhere.db # whose commands did not name it
-expect_err 'A .*; do haul run gpu\.toml --db elsewhere\.db --processes 1 --tag a3; done$'
+expect_err '^    haul run gpu\.toml --db elsewhere\.db --processes 1 --tag \$side$'
 cp one.db others.db # with a later run of a part, and one of another scenario
 run_ok run gpu.toml -q --db others.db --only 'up*'
 run run quick -q --only '*/4KiB' --db others.db
 run_ok diff --by driver_version --db others.db
-expect_err 'do haul run gpu\.toml --db one\.db --processes 1; done$'
+expect_err '^  for (round in .*do )?for side in A B B A.*; do$'
+expect_err '^    haul run gpu\.toml --db one\.db --processes 1$'
+expect_err '^  and then this command again$'
 reject_err 'haul run quick|--only'
 run_ok diff run:1 run:3 --db others.db # of which one measured a part: both sides measure the same
-equal "$(sed -n 's/^  A .*): //p' err | sed 's/--tag a[0-9]*/--tag b/')" "$(sed -n 's/^  B .*): //p' err | sed 's/--tag b[0-9]*/--tag b/')" 'commands'
-expect_err "^  A .* haul run gpu\\.toml .*--only 'up\\*' "
+expect_err "^    haul run gpu\\.toml .*--only 'up\\*' "
+reject_err '# '
 for part in up down; do
   on_first gpu.toml -q --db parts.db --only "$part*"
   on_second gpu.toml -q --db parts.db --only "$part*"
 done
 run_ok diff run:1,run:3 run:2,run:4 --db parts.db
-expect_err "^  A .*: for .*; do haul run .*--only '(up|down)\\*'.*; haul run .*--only '(up|down)\\*'.*; done$"
+expect_err "^    haul run .*--only '(up|down)\\*'.*; haul run .*--only '(up|down)\\*' .*--tag [$]side$"
 run check tag:a tag:b --db one.db --strict
 expect_code 4
-# Pasted as they are, the commands do decide.
-paste_advice() { # SIDE FAULTS
-  printf 'haul() { "%s" "$@" >/dev/null 2>&1; }\n%s\n' "$haul" \
-    "$(sed -n "s/^ *$1 (.*): //p" advice)" >pasted.sh
-  HAUL_FAKE_FAULTS=$2 bash pasted.sh
-}
-paste_advice A "$faults/noise.toml"
-paste_advice B "$scratch/slow.toml"
+# Pasted as they are, with drivers installed, the commands do decide.
+cp "$faults/noise.toml" a.toml
+cp slow.toml b.toml
+{
+  printf 'haul() { "%s" "$@" >/dev/null 2>&1; }\n' "$haul"
+  sed -n 's/^  //p' advice | sed 's/# install driver .*/export HAUL_FAKE_FAULTS=$PWD\/$side.toml/'
+} >pasted.sh
+bash pasted.sh
 run check tag:a tag:b --db one.db --strict
 expect_code 1
 expect_out '^2 regressed, 16 same: '
@@ -449,8 +458,8 @@ run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Each run counts once, as the mean of its processes$'
 reject_out 'One run each'
 expect_out '^One recorded fact differs: driver_version, ' # also with -v
-expect_err '^haul: (up to )?[0-9]+ more runs? of B \(now 2\) would (decide|confirm) '
-expect_err 'B \(driver 590.*\): haul run --decide tag:a --tag b --db runs\.db$'
+expect_err '^haul: 3 more runs of each side \(now A 2, B 2\) would confirm the 2 provisional changes\. Measure in turn, '
+expect_err '^  for side in b a a b b a; do$'
 run_ok explain tag:b --db runs.db # of which both runs are slow
 expect_err '^haul: explaining run 4, the latest of the 2 runs of tag:b$'
 expect_out '^Next, to see what changed: haul diff run:2 run:4 --db runs\.db$'
@@ -463,7 +472,7 @@ run_ok merge joint.db base.db node7.db
 run_ok diff tag:a tag:b --db joint.db
 expect_err 'A .*: for .* haul run .*--db base\.db .*--tag a; done$'
 expect_err 'B .*: for .* haul run .*--db node7\.db .*--tag b; done$'
-expect_err '^ *and then this command again$'
+expect_err '^ *and then haul diff tag:a tag:b --db joint\.db$'
 reject_err 'haul merge'
 run diff previous latest --db joint.db
 expect_err 'and then haul diff run:[0-9]+,tag:a2 run:[0-9]+,tag:b2 --db joint\.db$'
