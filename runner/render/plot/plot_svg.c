@@ -31,8 +31,8 @@ enum {
   TITLE_HEIGHT = 30, /* of a plot in a picture */
   TITLE_LINE = 19,   /* of the title's second line and further ones */
   TITLE_CHARS = 80,
-  MARGIN = 12, /* around a picture */
-  MARK_LINES = 2,
+  MARGIN = 12,     /* around a picture */
+  MARK_CHARS = 20, /* of the last mark, for which there is room behind the area */
 };
 static const double CHAR_WIDTH = 7.2; /* of the labels' font, about */
 
@@ -273,27 +273,22 @@ static void svg_put_levels(const struct drawing *drawing) {
   }
 }
 
-/* Its name stands above the plot, or is its title alone where no line there has room. */
+/* Its name stands above what is behind it; where that is too short, it is the line's title alone.
+ */
 static void svg_put_marks(const struct drawing *drawing) {
   const double name = LEFT + CHAR_WIDTH * (double)(text_width(drawing->plot->y_name) + 1);
-  double ends[MARK_LINES] = {name, name};
-  for (size_t i = 0; i < drawing->plot->mark_count; i++) {
-    const struct plot_mark *mark = &drawing->plot->marks[i];
-    const double x = LEFT + axis_place(&drawing->x, mark->x) * drawing->width;
-    const bool left = x > LEFT + 0.6 * drawing->width;
-    const double width = CHAR_WIDTH * (double)text_width(mark->name);
-    const double from = left ? x - 4 - width : x + 4;
-    size_t line = 0;
-    while (line < MARK_LINES && from < ends[line]) {
-      line++;
-    }
+  const struct plot_mark *marks = drawing->plot->marks;
+  const size_t count = drawing->plot->mark_count;
+  for (size_t i = 0; i < count; i++) {
+    const double x = LEFT + axis_place(&drawing->x, marks[i].x) * drawing->width;
+    const double end =
+        i + 1 < count ? LEFT + axis_place(&drawing->x, marks[i + 1].x) * drawing->width : WIDTH;
     html_append(drawing->text,
                 "<path class=\"frame d1\" d=\"M%.1f %dV%.1f\"><title>%s</title></path>\n", x,
-                TOP - 4, TOP + drawing->height, mark->name);
-    if (line < MARK_LINES) {
-      html_append(drawing->text, "<text class=\"%s\" x=\"%.1f\" y=\"%d\">%s</text>\n",
-                  left ? "end" : "start", left ? x - 4 : x + 4, 11 + 12 * (int)line, mark->name);
-      ends[line] = from + width + CHAR_WIDTH;
+                TOP - 4, TOP + drawing->height, marks[i].name);
+    if (x + 4 + CHAR_WIDTH * (double)text_width(marks[i].name) <= end) {
+      html_append(drawing->text, "<text class=\"start\" x=\"%.1f\" y=\"%d\">%s</text>\n", x + 4,
+                  x + 4 < name ? 23 : 11, marks[i].name);
     }
   }
 }
@@ -359,6 +354,10 @@ static double svg_labels_width(const struct plot *plot, size_t curve_count) {
     longest = length > longest ? length : longest;
   }
   longest = longest > LABEL_CHARS ? LABEL_CHARS : longest;
+  if (longest == 0 && plot->mark_count > 0) {
+    const size_t mark = text_width(plot->marks[plot->mark_count - 1].name);
+    return CHAR_WIDTH * (double)(mark < MARK_CHARS ? mark : MARK_CHARS);
+  }
   return longest == 0 ? 16 : LABEL_GAP + 6 + CHAR_WIDTH * (double)longest;
 }
 

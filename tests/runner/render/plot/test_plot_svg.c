@@ -53,6 +53,31 @@ TEST(sizes_are_geometric) {
   free(text);
 }
 
+/* A name that does not fit between its line and the next would stand above another segment. */
+TEST(marks_name_what_is_behind_them) {
+  const struct plot_point points[] = {{0, 1}, {5, 2}, {10, 1}};
+  const struct plot_mark marks[] = {
+      {"driver 590.1", 3.5}, {"driver 580.2", 7.5}, {"driver 570.3", 8}, {"driver 560.4", 9.5}};
+  const struct plot_curve curve = {"", points, COUNT_OF(points), NULL};
+  const struct plot plot = {.x_name = "runs",
+                            .y_name = "GB/s",
+                            .curves = &curve,
+                            .curve_count = 1,
+                            .marks = marks,
+                            .mark_count = COUNT_OF(marks)};
+  struct strbuf text;
+  (void)state;
+  strbuf_init(&text, SVG_MAX);
+  plot_svg(&plot, PLOT_LINEAR, "c1", &text);
+  assert_markup(text.text);
+  assert_contains(text.text, "y=\"11\">driver 590.1</text>");
+  assert_contains(text.text, "y=\"11\">driver 560.4</text>");
+  assert_contains(text.text, "<title>driver 580.2</title>");
+  assert_int_equal(count_of(text.text, "driver 580.2"), 1);
+  assert_int_equal(count_of(text.text, "driver 570.3"), 2);
+  strbuf_fini(&text);
+}
+
 TEST(steps_are_linear) {
   const struct plot_point threads[] = {{1, 10}, {2, 20}, {3, 30}, {4, 40}};
   const struct plot_point doubled[] = {{1, 10}, {2, 20}, {4, 30}, {8, 40}};
