@@ -7,6 +7,7 @@
 #include "schema/scenario/nearest.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +197,10 @@ bool option_take_set(const struct option_use *use) {
 bool option_take_processes(const struct option_use *use) {
   option_add_override(&use->command->inputs,
                       (struct scenario_override){"measure.processes", use->arg});
-  return use->arg[0] != '\0' && use->arg[strspn(use->arg, "0123456789")] == '\0';
+  char *end = NULL;
+  const unsigned long count = strtoul(use->arg, &end, 10);
+  return isdigit((unsigned char)use->arg[0]) != 0 && *end == '\0' && count >= 1 &&
+         count <= RUN_PROCESSES_MAX;
 }
 
 bool option_take_pause(const struct option_use *use) {

@@ -50,7 +50,7 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 #define INPUT_OPTION_PROCESSES                                                                     \
   {                                                                                                \
     "processes", "N", "number of worker processes, one after the other", option_take_processes,    \
-        .needs = "a whole number"                                                                  \
+        .needs = "a whole number from 1 to 1000"                                                   \
   }
 
 #define INPUT_OPTION_PAUSE                                                                         \

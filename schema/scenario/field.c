@@ -95,7 +95,7 @@ static const struct field shared_fields[] = {
              "ones. haul looks beside this file, then among the shipped scenarios")),
 
     /* [measure] */
-    KEY("processes", IN(MEASURE), COUNT(1, 1000), RUN(processes), .default_text = "1",
+    KEY("processes", IN(MEASURE), COUNT(1, RUN_PROCESSES_MAX), RUN(processes), .default_text = "1",
         HELP("Passes over all cases, one after the other, each in new worker processes")),
     KEY("trials.min", IN_MEASURE, COUNT(1, COUNT_LIMIT), MEASURE(trials_min), .default_text = "10",
         HELP("Minimum number of trials per case")),

@@ -40,6 +40,8 @@ ENUM_NAMES_DECLARE(run_verdict, RUN_VERDICT_LIST)
   X(RUN_FIGURE_UNDISTURBED, "undisturbed")
 ENUM_NAMES_DECLARE(run_figure, RUN_FIGURE_LIST)
 
+enum { RUN_PROCESSES_MAX = 1000 };
+
 struct run_settings {
   uint32_t processes;
   enum case_order order;

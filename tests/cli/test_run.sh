@@ -71,6 +71,7 @@ before=$SECONDS
 run_ok run "$small" --db pause.db --processes 2 --pause 1s -q
 if [ $((SECONDS - before)) -ge 1 ]; then good; else bad 'no pause of 1 s'; fi
 expect_value 1000000000 pause.db 'select pause_ns from v_run'
+run_error 2 '^haul: error: --processes needs a whole number from 1 to 1000, not "0"' run "$small" --processes 0
 run_ok plan "$small" --processes 3 --pause 10min
 expect_out 'for 3 processes with pauses of 10 min'
 expect_out ' 20 min'
