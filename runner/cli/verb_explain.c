@@ -147,12 +147,12 @@ static enum status verb_explain_recorded(struct command *command, struct explain
     request->skipped = arena_strdup(&command->arena, run_result_all_skipped(&cases));
   }
   status = THEN(status, verb_explain_compare(command, run, request, err));
-  struct run_ref before = {0};
-  status = THEN(status, selector_find_unlike(command->database, request->run, &before, err));
-  if (before.id > 0) {
-    request->next =
-        arena_format(&command->arena, "haul diff run:%" PRId64 " run:%" PRId64 "%s", before.id,
-                     request->run, console_db_option(&command->common, &command->arena));
+  const char *sides = NULL;
+  status = THEN(status,
+                selector_find_sides(command->database, request->run, &command->arena, &sides, err));
+  if (sides != NULL) {
+    request->next = arena_format(&command->arena, "haul diff %s%s", sides,
+                                 console_db_option(&command->common, &command->arena));
   }
   status = THEN(status, verb_explain_show(command, request, err));
   expect_judge_free(judge);

@@ -312,9 +312,11 @@ enum status selector_find_before(struct database *database, int64_t run, struct 
   return selector_find_related(database, "select/run_before", run, before, err);
 }
 
-enum status selector_find_unlike(struct database *database, int64_t run, struct run_ref *before,
-                                 struct error *err) {
-  return selector_find_related(database, "select/unlike_run_before", run, before, err);
+enum status selector_find_sides(struct database *database, int64_t run, struct arena *arena,
+                                const char **sides, struct error *err) {
+  *sides = NULL;
+  return database_read(database, "select/sides_to_compare", PARAMETERS(PARAMETER(":name", run)),
+                       ROW_WORD, sides, arena, NULL, err);
 }
 
 enum status selector_find_to_compare(struct database *database, int64_t run, struct run_ref *found,

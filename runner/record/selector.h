@@ -49,10 +49,11 @@ enum status selector_find_repeat(struct database *database, int64_t run, struct 
 enum status selector_find_before(struct database *database, int64_t run, struct run_ref *before,
                                  struct error *err) CHECK_RESULT;
 
-/* The same, but rather one with another tag or driver than that run, if it has a tag: runs of one
- * tag and driver are repeats. */
-enum status selector_find_unlike(struct database *database, int64_t run, struct run_ref *before,
-                                 struct error *err) CHECK_RESULT;
+/* "run:5 run:7" of that run and the same, but rather one with another tag or driver, if it has a
+ * tag: runs of one tag and driver are repeats. "tag:before tag:after" where their tags differ; NULL
+ * = there is none. */
+enum status selector_find_sides(struct database *database, int64_t run, struct arena *arena,
+                                const char **sides, struct error *err) CHECK_RESULT;
 
 /* The latest run of the scenario of that run; run 0: of any scenario, but for runs that skipped all
  * cases. id 0 = there is none. */

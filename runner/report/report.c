@@ -193,11 +193,11 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
     run->doubt_count = outliers_doubts(&report->arena, measured, outliers, &run->doubts);
     run->compared = outliers->cases;
   }
-  struct run_ref before = {0};
-  status = THEN(status, selector_find_unlike(database, report->request->runs[i].id, &before, err));
-  if (before.id > 0) {
-    run->next = arena_format(&report->arena, "haul diff run:%" PRId64 " run:%" PRId64 "%s",
-                             before.id, report->request->runs[i].id, report->request->db_option);
+  const char *sides = NULL;
+  status = THEN(status, selector_find_sides(database, report->request->runs[i].id, &report->arena,
+                                            &sides, err));
+  if (sides != NULL) {
+    run->next = arena_format(&report->arena, "haul diff %s%s", sides, report->request->db_option);
   }
   outliers_free(outliers);
   measured_free(measured);

@@ -31,7 +31,7 @@ expect_out '^Median change over 18 cases:'
 expect_out 'SIMULATED'
 cp out by-name
 run_ok explain --db r.db
-expect_out '^Next, to see what changed: haul diff run:1 run:2 --db r\.db$'
+expect_out '^Next, to see what changed: haul diff tag:before tag:after --db r\.db$'
 run_ok diff --by driver_version --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
 run_ok diff --by driver_version --from 580 --to 590.44 --db r.db
@@ -462,7 +462,7 @@ expect_err '^haul: 3 more runs of each side \(now A 2, B 2\) would confirm the 2
 expect_err '^  for side in b a a b b a; do$'
 run_ok explain tag:b --db runs.db # of which both runs are slow
 expect_err '^haul: explaining run 4, the latest of the 2 runs of tag:b$'
-expect_out '^Next, to see what changed: haul diff run:2 run:4 --db runs\.db$'
+expect_out '^Next, to see what changed: haul diff tag:a tag:b --db runs\.db$'
 run_error 2 'one run is wanted here, and "tag:a,tag:b" is a list' explain tag:a,tag:b --db runs.db
 
 begin 'advice says that databases of two hosts are merged'

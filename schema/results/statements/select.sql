@@ -37,9 +37,11 @@ JOIN scenario of_b ON of_b.id = b.scenario AND of_b.name = of_a.name
 WHERE a.id = :name AND EXISTS (SELECT 1 FROM case_run c WHERE c.run = b.id AND c.status = 'ok')
 ORDER BY b.started_at_ns DESC, b.id DESC LIMIT 1;
 
--- name: unlike_run_before
--- As run_before; runs with the tag and driver of that one are repeats of it, and come last.
-SELECT b.id, b.uuid
+-- name: sides_to_compare
+-- With run_before; runs with the tag and driver of that one are repeats of it, and come last. All runs of two tags tell
+-- more than one of each.
+SELECT CASE WHEN a.tag <> b.tag AND a.tag || b.tag NOT GLOB '*[^A-Za-z0-9._-]*'
+  THEN printf('tag:%s tag:%s', b.tag, a.tag) ELSE printf('run:%d run:%d', b.id, a.id) END AS word
 FROM run a
 JOIN environment f ON f.id = a.environment
 JOIN run b ON b.repeats IS NULL AND b.looks IS NULL AND (b.started_at_ns, b.id) < (a.started_at_ns, a.id)
