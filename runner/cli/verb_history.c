@@ -45,7 +45,7 @@ static enum status verb_history_run(struct command *command, struct error *err) 
                        command->request.filter.only);
   } else if (verb_history_is_of_a_fleet(command, history)) {
     struct machines *machines = machines_new(command->measured);
-    status = history_print_machines(command->measured, machines, &rows, err);
+    status = history_print_machines(command->measured, machines, history, &rows, err);
     machines_free(machines);
   } else {
     status = history_print(command->measured, history, common->verbose, &rows, err);
@@ -66,7 +66,8 @@ const struct verb VERB_HISTORY = {
            "test), three the latest runs (t test). Of several cases, each that changed has a "
            "chart, and each other one a line. At most 5 % of their marks are expected to be false. "
            "More than 16 series of several machines are shown as their median, the lowest tenth, "
-           "and the machines that are unlike the others. -v shows each series, with its runs.",
+           "the machines that are unlike the others, and the cases that changed most. -v shows "
+           "each series, with its runs.",
     .options = VERB_HISTORY_OPTIONS,
     .word_max = 1,
     .check = verb_history_check,

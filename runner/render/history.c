@@ -1,5 +1,6 @@
 #include "runner/render/history.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/document/document.h"
@@ -17,7 +18,7 @@ enum {
   TEXT_MAX = 1 << 20,
   CHART_WIDTH = 76,
   LEVELS = 8,
-  ID_SHOWN = 8
+  MOVED_SHOWN = 8
 };
 
 /* ---- the chart ---- */
@@ -289,12 +290,17 @@ static void history_say_rows(struct document *document, const struct measured *m
 }
 
 /* Whether a mark tells of a change that matters; a new driver may have changed nothing. */
-static bool history_moves(const struct measured *measured, const struct history_series *series) {
+static bool history_point_moves(const struct measured *measured,
+                                const struct history_series *series,
+                                const struct history_point *point) {
   const double margin = figure_margin(&measured->cases[series->bench], 0, NULL);
+  const bool changed = !(point->p > 0.05) && fabs(point->change) >= margin; /* or not tested */
+  return point->mark != HISTORY_NO_MARK && (point->mark != HISTORY_DRIVER || changed);
+}
+
+static bool history_moves(const struct measured *measured, const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
-    const struct history_point *point = &series->points[i];
-    const bool changed = !(point->p > 0.05) && fabs(point->change) >= margin; /* or not tested */
-    if (point->mark != HISTORY_NO_MARK && (point->mark != HISTORY_DRIVER || changed)) {
+    if (history_point_moves(measured, series, &series->points[i])) {
       return true;
     }
   }
@@ -455,7 +461,56 @@ static void history_say_band_marks(struct document *document, const struct measu
   }
 }
 
+/* A series that moved. */
+struct history_moved {
+  const struct history_series *series;
+  size_t changes; /* that matter */
+  double largest;
+};
+
+ORDER_DEFINE(history_compare_moved, struct history_moved, ORDER(fabs(y->largest), fabs(x->largest)))
+
+#define HISTORY_MOVED_COLUMNS(X)                                                                   \
+  X("case that changed", text, measured->cases[moved[i].series->bench].name)                       \
+  X("machine", text, measured->environments[run->environment].node)                                \
+  X("changes", integer, (int64_t)moved[i].changes)                                                 \
+  X("largest %", text, arena_format(&document->arena, "%+.2f", 100 * moved[i].largest))
+
+/* Blocks have the mean of their cases, which hides what one of them did. */
+static void history_say_moved(struct document *document, const struct measured *measured,
+                              const struct history *history) {
+  struct history_moved *moved = arena_array(&document->arena, history->series_count, sizeof *moved);
+  size_t count = 0;
+  for (size_t s = 0; s < history->series_count; s++) {
+    struct history_moved *last = &moved[count];
+    last->series = &history->series[s];
+    for (size_t i = 0; i < last->series->point_count; i++) {
+      const struct history_point *point = &last->series->points[i];
+      if (history_point_moves(measured, last->series, point)) {
+        last->changes++;
+        last->largest = fabs(point->change) > fabs(last->largest) ? point->change : last->largest;
+      }
+    }
+    count += last->changes > 0;
+  }
+  if (count == 0) {
+    return;
+  }
+  ORDER_SORT(moved, count, history_compare_moved);
+  document_gap(document);
+  DOCUMENT_COLUMNS(document, HISTORY_MOVED_COLUMNS, .narrow = "changes,machine");
+  for (size_t i = 0; i < count && i < MOVED_SHOWN; i++) {
+    const struct measured_run *run = &measured->runs[moved[i].series->points[0].run];
+    DOCUMENT_ROW(document, HISTORY_MOVED_COLUMNS(COLUMN_CELL));
+  }
+  document_table_end(document);
+  if (count > MOVED_SHOWN) {
+    document_say(document, TONE_NONE, "and %zu more", count - MOVED_SHOWN);
+  }
+}
+
 enum status history_print_machines(const struct measured *measured, const struct machines *machines,
+                                   const struct history *history,
                                    const struct table_options *options, struct error *err) {
   struct document document;
   document_begin(&document, options, err);
@@ -463,6 +518,7 @@ enum status history_print_machines(const struct measured *measured, const struct
     history_say_band(&document, machines, &machines->blocks[b]);
     history_say_band_marks(&document, measured, machines, b);
   }
+  history_say_moved(&document, measured, history);
   document_gap(&document);
   document_say(
       &document, TONE_NONE,

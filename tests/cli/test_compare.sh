@@ -222,6 +222,12 @@ run_ok history '*' --db r.db
 reject_out ': [+-]0\.00 %,'
 expect_out '^1[67] cases did not change \(-v shows each with its runs\):$'
 equal "$(sed -n 's/^\([0-9]*\) cases did not.*/\1/p' out)" "$(grep -Ec '^(up|down|across)/.* (GB/s|ns/hop)$' out)" 'lines of these'
+cp r.db machines.db
+on_first gpu.toml -q --db machines.db --node-name n2
+run_ok history '*' --db machines.db # a band per block, which hides two cases
+expect_out '^case that changed +machine +changes +largest %$'
+expect_out '^down/gpu0-numa0:pinned/4MiB +.* +1 +-[23]\.[0-9]+$'
+equal 2 "$(grep -c '^[a-z]*/.* [+-][0-9.]*$' out)" 'cases that changed'
 run_ok history 'down/*' --db r.db --format csv
 equal 17 "$(wc -l <out | tr -d ' ')" 'lines: 8 cases in 2 runs, and a heading'
 run_error 2 'no-such-case' history no-such-case --db r.db
@@ -377,7 +383,7 @@ cp one.db others.db # with a later run of a part, and one of another scenario
 run_ok run gpu.toml -q --db others.db --only 'up*'
 run run quick -q --only '*/4KiB' --db others.db
 run_ok diff --by driver_version --db others.db
-expect_err '^  for (round in .*do )?for side in A B B A.*; do$'
+expect_err '^  (for round in .*do )?for side in A B B A.*; do$'
 expect_err '^    haul run gpu\.toml --db one\.db --processes 1$'
 expect_err '^  and then this command again$'
 reject_err 'haul run quick|--only'
