@@ -1,5 +1,6 @@
 /* haul plan SCENARIO...: what a run would measure on this machine or a saved one. */
 #include "engine/base/order.h"
+#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/analysis/power.h"
@@ -42,6 +43,8 @@ struct power_request {
   size_t count, recorded;       /* recorded: of the cases */
   size_t runs_of_a;
   double delta; /* that the diff must be given; 0 = none */
+  size_t near;  /* cases whose own one is too close to the change: from near_least to near_most */
+  double near_least, near_most;
 };
 
 /* One way to do it. */
@@ -104,20 +107,24 @@ static void power_take_plan(struct command *command, const struct plan *plan,
 }
 
 /* A change of just what matters is never shown to exceed it: what matters must be smaller then, and
- * a diff has one --delta. 0 = it needs none. */
-static double power_set_delta(const struct command *command, struct power_request *request) {
+ * a diff has one --delta. */
+static void power_set_delta(const struct command *command, struct power_request *request) {
   const struct power_options *options = command->options;
   double least = 1;
-  bool smaller = false;
   for (size_t i = 0; i < request->count; i++) {
+    const double usual = request->cases[i].delta;
     const double own = power_delta(&request->cases[i], options->detect);
-    smaller = smaller || own < request->cases[i].delta;
+    if (own < usual) {
+      request->near_least = request->near > 0 ? fmin(request->near_least, usual) : usual;
+      request->near_most = fmax(request->near_most, usual);
+      request->near++;
+    }
     least = fmin(least, own);
   }
-  for (size_t i = 0; i < request->count && smaller; i++) {
+  for (size_t i = 0; i < request->count && request->near > 0; i++) {
     request->cases[i].delta = least;
   }
-  return smaller ? least : 0;
+  request->delta = request->near > 0 ? least : 0;
 }
 
 ORDER_DEFINE(power_compare_ways, struct power_way,
@@ -139,6 +146,21 @@ static void power_find_ways(const struct command *command, const struct plan *pl
   ORDER_SORT(ways, PROCESSES_TRIED, power_compare_ways);
 }
 
+static void power_say_delta(const struct power_request *request, double detect) {
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(1 << 10);
+  strbuf_printf(&text,
+                "This needs a threshold of %g %%: haul diff --delta %g. Without it, the threshold ",
+                100 * request->delta, 100 * request->delta);
+  if (request->near < request->count) {
+    strbuf_printf(&text, "of %zu of the %zu cases ", request->near, request->count);
+  }
+  strbuf_printf(&text, "is %g", 100 * request->near_least);
+  if (request->near_most > request->near_least) {
+    strbuf_printf(&text, " to %g", 100 * request->near_most);
+  }
+  printf("%s %%, too close to %g %%.\n", text.text, 100 * detect);
+}
+
 /* The answer, before the table of all ways. */
 static void power_say(const struct command *command, const struct power_request *request,
                       const struct power_way *best) {
@@ -155,9 +177,7 @@ static void power_say(const struct command *command, const struct power_request 
            DIFF_PROCESSES_MAX, 100 * options->detect, request->count);
   }
   if (request->delta > 0) {
-    printf("This needs a threshold of %g %%: haul diff --delta %g. The default one, too close to "
-           "%g %%, would hardly show it.\n",
-           100 * request->delta, 100 * request->delta, 100 * options->detect);
+    power_say_delta(request, options->detect);
   }
   if (request->recorded == 0) {
     printf("This assumes a quiet machine, as no run of these cases is recorded (--compare A).\n");
@@ -210,7 +230,7 @@ static enum status plan_power_show(struct command *command, struct error *err) {
                                            "every case is skipped: there is nothing to compare");
   }
   if (status == STATUS_OK) {
-    request.delta = power_set_delta(command, &request);
+    power_set_delta(command, &request);
     power_find_ways(command, plan, &request, ways);
     status = power_print(command, &request, ways, err);
   }

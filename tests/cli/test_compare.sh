@@ -172,9 +172,13 @@ run_ok plan gpu.toml --db few.db --detect 3% --compare tag:a
 expect_out '^With [0-9]+ runs of [1235] process(es)? per side, [0-9]+ % of the [0-9]+ cases would show a change of 3 %\. This takes about .* per side\.$'
 expect_out '^This is based on how [0-9]+ of [0-9]+ cases varied over up to '
 run_ok plan gpu.toml --db few.db --detect 1% --compare tag:a
-expect_out '^This needs a threshold of 0\.5 %: haul diff --delta 0\.5\. The default one, too close to 1 %, would hardly show it\.$'
+expect_out '^This needs a threshold of 0\.5 %: haul diff --delta 0\.5\. Without it, the threshold is 1 %, too close to 1 %\.$'
 expect_out '^A has 1 run: measure [0-9]+ more, in turn with B\.$'
 equal "$(sed -n 's/^With \([0-9]*\) runs .*/\1/p' out)" "$(($(sed -n 's/^A has 1 run: measure \([0-9]*\) more.*/\1/p' out) + 1))" 'runs per side'
+run_ok plan quick --db few.db --only 'device_to_device/gpu0-gpu1/*,host_to_device*' --detect 3%
+expect_out '^This needs a threshold of 1 %: haul diff --delta 1\. Without it, the threshold of [0-9]+ of the [0-9]+ cases is 3 %, too close to 3 %\.$'
+# No share is rounded up to all cases.
+equal "$(sed -n 's/.*per side, \([0-9]*\) % of.*/\1/p' out)" "$(awk '$1 == "processes" { getline; print int($3) }' out)" 'percent of the first row'
 run_ok plan gpu.toml --db few.db --detect 2 --csv
 expect_out '^processes,runs,found_percent,duration_s'
 equal 5 "$(wc -l <out | tr -d ' ')" 'lines: four ways and a heading'

@@ -17,6 +17,8 @@ expect_err 'comparison 2 of 5: [0-9]+ of 18 cases undecided, [0-9]+ newly decide
 reject_err 'comparison 1 of 5: .*regressed'
 equal 1 "$(grep -c 'a fake driver simulates' err)" 'times that the machine is warned of'
 expect_out '^REGRESSED +down/gpu0-numa0:pinned/2MiB'
+expect_err 'comparison 1 of 5: run 1 of 3, of 18 cases$'
+expect_err 'comparison 2 of 5: run 1 of 3, of [0-9]+ undecided( and [0-9]+ provisional)? cases?$'
 expect_out '^Measured by haul run --decide, which compares up to 5 times: '
 expect_value '5' d.db "select group_concat(distinct looks) from v_run where tag = 'b'"
 expect_value '18|18|18' d.db "select group_concat(cases, '|') from v_run where tag = 'b' and look = 1"
@@ -82,6 +84,24 @@ expect_value 5 short.db "select count(*) from v_run where tag = 'b'"
 looked=$(sed -n 's/.*comparison [0-9] of 5: \([0-9]*\) of .* undecided.*/\1/p' err | tail -n 1)
 answered=$(sed -n '1s/^\(.*, \)\{0,1\}\([0-9]*\) undecided.*/\2/p' out)
 equal "$looked" "${answered:-0}" 'undecided cases of the last comparison and of the answer'
+
+begin 'changes that are provisional as B came after A: no run of B is made, and both are advised in turn'
+export HAUL_FAKE_PROCESSES=$scratch/order-processes # noise that leaves this doubt
+for _ in 1 2 3 4; do
+  on_first -q gpu.toml --only 'down*' --db order.db --tag a
+done
+for _ in 1 2 3 4; do
+  on_second -q gpu.toml --only 'down*' --db order.db --tag b
+done
+on_second --decide tag:a --tag b --delta 2.25 --db order.db
+expect_out '^\?: provisional: one side came after the other, and drift may explain the change$'
+expect_err 'stopped: more runs of tag:b alone would not decide the other [12] cases?, as drift may explain a change of the later side$'
+reject_err 'run 1 of 3'
+expect_value 4 order.db "select count(*) from v_run where tag = 'b'"
+expect_err '^haul: 4 more runs of each side \(now A 4, B 4\) would confirm .*changes?\. Measure in turn, '
+expect_err '^  for side in b a a b b a a b; do$'
+expect_err '^  haul diff tag:a tag:b --delta 2\.25 --db order\.db$'
+export HAUL_FAKE_PROCESSES=$scratch/processes
 
 begin 'a run that was interrupted keeps its cases, and is resumed with them'
 printf '[[fake.fault]]\nkind = "block"\ncall = "cuEventSynchronize"\nmarker = "inside"\nwhile = "hold"\n' |

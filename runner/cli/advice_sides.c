@@ -1,0 +1,162 @@
+#include "runner/cli/advice_sides.h"
+
+#include "engine/base/order.h"
+#include "engine/base/strings.h"
+#include "runner/cli/advice_command.h"
+#include "runner/record/selector.h"
+
+#include <string.h>
+
+enum { TAGS_TRIED = 1000 };
+
+static const char *const FRESH_TAGS[SIDES] = {"a", "b"};
+
+static size_t advice_count_nodes(struct arena *arena, const struct compare_result *result,
+                                 enum side side) {
+  const struct measured *measured = result->measured;
+  const char **nodes = arena_array(arena, measured->run_count, sizeof *nodes);
+  size_t count = 0;
+  for (size_t i = 0; i < measured->run_count; i++) {
+    const char *node = measured->environments[measured->runs[i].environment].node;
+    bool known = result->sides[i] != side;
+    for (size_t k = 0; k < count && !known; k++) {
+      known = strings_equal(nodes[k], node);
+    }
+    if (!known) {
+      nodes[count++] = node;
+    }
+  }
+  return count;
+}
+
+bool advice_same_place(const struct measured *measured, const struct measured_run *a,
+                       const struct measured_run *b) {
+  const struct measured_environment *x = &measured->environments[a->environment];
+  const struct measured_environment *y = &measured->environments[b->environment];
+  return strings_equal(x->node, y->node) && strings_equal(x->driver_version, y->driver_version);
+}
+
+/* Whether the name of the side selects new runs as well. */
+static bool advice_is_open_side(const struct compare_request *request, size_t side) {
+  return request->by != NULL || selector_is_open(request->names[side]);
+}
+
+/* A tag that no run has yet: "a", or else "a2", "a3" ... */
+static const char *advice_free_tag(struct database *database, struct compare_request *request,
+                                   const char *word) {
+  struct arena *arena = &request->filter.arena;
+  const char *tag = word;
+  for (int i = 2; i < TAGS_TRIED; i++) {
+    struct run_list list;
+    struct error err = {0};
+    if (selector_find_all(database, arena_format(arena, "tag:%s", tag), arena, &list, &err) ==
+        STATUS_NOT_FOUND) {
+      break;
+    }
+    tag = arena_format(arena, "%s%d", word, i);
+  }
+  return tag;
+}
+
+/* What selects the runs of a side now, even when there are more. */
+static const char *advice_name(struct compare_request *request, const struct compare_result *result,
+                               size_t side) {
+  const char *name = request->names[side];
+  const char *runs = "";
+  if (!selector_moves(name)) {
+    return name;
+  }
+  for (size_t i = 0; i < result->measured->run_count; i++) {
+    if (result->sides[i] == (enum side)side) {
+      runs = arena_format(&request->filter.arena, "%s%srun:%lld", runs, runs[0] != '\0' ? "," : "",
+                          (long long)result->measured->runs[i].ref.id);
+    }
+  }
+  return runs;
+}
+
+static void advice_find_side(struct database *database, struct compare_request *request,
+                             const struct compare_result *result, bool anew, bool in_order,
+                             enum side s, struct side_advice *help) {
+  const struct measured *measured = result->measured;
+  const struct comparison *comparison = result->comparison;
+  struct arena *arena = &request->filter.arena;
+  const unsigned have = anew ? 0 : comparison->units_least[s];
+  const unsigned needed = comparison->units_needed;
+  /* One run of the other side shows a change of this one, but rarely for good. */
+  const bool decides = comparison->decided_alone[s] == comparison->to_decide && !in_order &&
+                       (comparison->units_least[1 - s] >= DIFF_PROCESSES_FIRM ||
+                        comparison->need == NEED_CONFIRM_SAME);
+  size_t last = 0; /* every side has a run */
+  for (size_t i = 1; i < measured->run_count; i++) {
+    if (result->sides[i] == s &&
+        (result->sides[last] != s ||
+         measured->runs[i].started_at_ns >= measured->runs[last].started_at_ns)) {
+      last = i;
+    }
+  }
+  const unsigned more = needed > have ? needed - have : 0;
+  const unsigned least = in_order ? DIFF_PROCESSES_FIRM : 0;
+  *help = (struct side_advice){.run = &measured->runs[last], .wanted = more > least ? more : least};
+  help->imported = strcmp(help->run->origin, "imported") == 0;
+  help->nodes = advice_count_nodes(arena, result, s);
+  help->alone = !anew && decides && !help->imported && comparison->needed_alone[s] > have
+                    ? comparison->needed_alone[s] - have
+                    : 0;
+  if (!anew && advice_is_open_side(request, s)) {
+    help->name = request->names[s];
+    help->tag = request->by == NULL ? selector_tag(request->names[s]) : NULL;
+  } else {
+    help->tag = advice_free_tag(database, request, FRESH_TAGS[s]);
+    help->name = arena_format(arena, "%s%stag:%s", anew ? "" : advice_name(request, result, s),
+                              anew ? "" : ",", help->tag);
+  }
+}
+
+/* One side alone, if that decides all: that of this machine as it is, then that of which fewer runs
+ * are wanted. Else both. */
+static void advice_choose(struct side_advice help[SIDES]) {
+  const struct side_advice *a = &help[SIDE_A];
+  const struct side_advice *b = &help[SIDE_B];
+  if (a->alone > 0 || b->alone > 0) {
+    const bool is_a = (ORDER(a->alone > 0, b->alone > 0) ?: ORDER(b->elsewhere, a->elsewhere)
+                                                         ?: ORDER(b->alone, a->alone)) > 0;
+    struct side_advice *chosen = &help[is_a ? SIDE_A : SIDE_B];
+    chosen->measured = true;
+    chosen->wanted = chosen->alone;
+    return;
+  }
+  const unsigned wanted = a->wanted > b->wanted ? a->wanted : b->wanted;
+  for (size_t s = 0; s < SIDES; s++) { /* as many of both, to measure them in turn */
+    help[s].measured = wanted > 0;
+    help[s].wanted = wanted;
+  }
+}
+
+void advice_find_sides(struct database *database, struct compare_request *request,
+                       const struct compare_result *result, bool anew,
+                       struct side_advice help[SIDES]) {
+  struct arena *arena = &request->filter.arena;
+  const struct comparison *comparison = result->comparison;
+  const bool in_order = comparison->need == NEED_CONFIRM_CHANGE && /* drift may explain it */
+                        comparison->summary.doubts[DIFF_DOUBT_ORDER] > 0;
+  size_t count = 0;
+  const struct measured_run **again = advice_find_runs(arena, result, &count);
+  for (unsigned s = 0; s < SIDES; s++) {
+    advice_find_side(database, request, result, anew, in_order, (enum side)s, &help[s]);
+    help[s].again = arena_array(arena, count + 1, sizeof *again); /* ends with NULL */
+    for (size_t i = 0; i < count; i++) {
+      help[s].again[i] = advice_own_run(arena, result, (enum side)s, again[i]);
+    }
+  }
+  for (unsigned s = 0; s < SIDES; s++) { /* one loop of both has tags for both */
+    if (help[s].tag == NULL && help[1 - s].tag != NULL) {
+      help[s].tag = advice_free_tag(database, request, FRESH_TAGS[s]);
+    }
+  }
+  const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
+  struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
+  older->elsewhere =
+      !older->imported && !advice_same_place(result->measured, help[SIDE_A].run, help[SIDE_B].run);
+  advice_choose(help);
+}
