@@ -18,7 +18,7 @@
  *
  * Copies in two directions share a link, and the hardware decides how. So one direction may have no
  * level of its own: copies to a GPU by copy engines get what those from it leave, 42 to 50 GB/s on
- * an idle H100, while those from it vary by 0.2 %. Where the measured direction has no level, the
+ * some hosts, while those from it vary by 0.2 %. Where the measured direction has no level, the
  * load in the other direction says which trials are undisturbed. The undisturbed rate is the lower
  * quartile of these trials, and its interval reaches from the fastest to their median. Of loads,
  * only visits count in which they can be compared: as many as else, and at least two of several.
