@@ -225,7 +225,9 @@ static void diff_say_facts(const struct diff_view *view) {
   struct document *document = view->document;
   const struct comparison *comparison = view->comparison;
   const struct diff_layout *layout = &view->layout;
-  document_gap(document);
+  if (layout->fact_count > 1) { /* a table */
+    document_gap(document);
+  }
   if (comparison->fact_count == 0) {
     const char *reason = NULL;
     document_say(document, TONE_NONE, "%s",
@@ -564,7 +566,9 @@ void diff_say(struct diff_view *view) {
   if (!one_side) {
     diff_say_facts(view);
   }
-  document_gap(document);
+  if (one_side || view->layout.fact_count > 1) {
+    document_gap(document);
+  }
   for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
     diff_say_side(view, (enum side)s);
   }

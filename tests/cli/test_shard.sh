@@ -87,7 +87,7 @@ done
 run_ok merge pair.db before after
 run diff tag:before tag:after --db pair.db
 if grep -q ' undecided cases' err; then
-  expect_err '^  A \(.*[0-9] more runs on each of its 2 nodes\): for .* --shard before --node-name NODE .*--tag before; done$'
+  expect_err '^  A \(driver [^ ]+ on each of its 2 nodes\): for .* --shard before --node-name NODE .*--tag before; done$'
   reject_out 'nan'
   expect_err '^  and then haul merge their databases$'
   run diff run:1 run:3 --db pair.db # of one node
