@@ -159,4 +159,9 @@ void advice_find_sides(struct database *database, struct compare_request *reques
   older->elsewhere =
       !older->imported && !advice_same_place(result->measured, help[SIDE_A].run, help[SIDE_B].run);
   advice_choose(help);
+  for (unsigned s = 0; s < SIDES && request->by == NULL; s++) {
+    if (!help[s].measured) { /* no run gets its tag */
+      help[s].name = advice_name(request, result, s);
+    }
+  }
 }

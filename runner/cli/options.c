@@ -295,6 +295,12 @@ void options_check_sides(struct command *command, struct argp_state *state) {
   }
 }
 
+void options_check_tag(const char *tag, const struct argp_state *state) {
+  if (tag != NULL && (tag[0] == '\0' || strchr(tag, ',') != NULL)) {
+    options_fail(state, "a tag cannot be empty or contain a comma");
+  }
+}
+
 void options_check_plot(const struct command *command, struct argp_state *state) {
   if (command->plot.picture && !command->plot.wanted) {
     options_fail(state, "--format svg is for --plot");

@@ -136,6 +136,8 @@ void options_check_sums(const struct command *command, struct argp_state *state)
 /* Its check: rejects a --format that a plot cannot be in. */
 void options_check_plot(const struct command *command, struct argp_state *state);
 
+/* Refuses a tag that no selector could name; NULL is none. */
+void options_check_tag(const char *tag, const struct argp_state *state);
 /* A mistake on the command line: says it, and which help there is, and ends the process. */
 void options_fail(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -118,6 +118,7 @@ static const char *copy_size(struct arena *arena, const char *text) {
 static void verb_copy_check(struct command *command, struct argp_state *state) {
   const struct copy_options *options = command->options;
   struct arena *arena = &command->arena;
+  options_check_tag(options->run.tag, state);
   if (options->from == NULL || options->to == NULL) {
     options_fail(state, "--from PLACE and --to PLACE are needed: haul copy --from host --to gpu0");
     return;

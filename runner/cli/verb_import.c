@@ -63,6 +63,8 @@ static const struct verb_option VERB_IMPORT_OPTIONS[] = {
 };
 
 static void verb_import_check(struct command *command, struct argp_state *state) {
+  const struct import_options *options = command->options;
+  options_check_tag(options->tag, state);
   if (command->word_count > 0 && strcmp(command->words[0], SCENARIO) != 0) {
     options_fail(state,
                  "unknown tool \"%s\": results of nvbandwidth can be imported: haul import "

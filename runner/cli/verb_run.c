@@ -110,6 +110,7 @@ static void verb_run_check(struct command *command, struct argp_state *state) {
   struct run_options *options = command->options;
   options_check_plot(command, state);
   options_check_sums(command, state);
+  options_check_tag(options->tag, state);
   verb_run_check_decide(command, state);
   verb_run_check_shard(command, state);
   options->dry_run = options->dry_run || (options->list && command->word_count > 0);

@@ -23,10 +23,7 @@ static void verb_tag_check(struct command *command, struct argp_state *state) {
   if (command->word_count == 2 && options->clear) {
     options_fail(state, "give a NAME or --clear, not both");
   }
-  if (command->word_count == 2 &&
-      (command->words[1][0] == '\0' || strchr(command->words[1], ',') != NULL)) {
-    options_fail(state, "a tag cannot be empty or contain a comma");
-  }
+  options_check_tag(command->word_count == 2 ? command->words[1] : NULL, state);
 }
 
 /* The tags that some of the runs have and will not have any more: "before, night"; "" = none. */

@@ -161,6 +161,8 @@ reject_out '^q: '
 run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
 expect_err '^haul: check --strict failed: 4 provisional \(each side is one run, without 4 earlier runs of the machine\)$'
 expect_err '^haul: 4 more runs of B \(now 1\) would confirm the 4 provisional cases:$'
+run check run:1 run:2 --db few.db --strict --only 'up*' --delta 5
+expect_err '^  and then haul diff run:1 run:2,tag:b2 --delta 5 --db few\.db$' # A gets no runs, and no tag
 run check tag:a tag:b --db few.db --format junit
 expect_out 'failures="0"'
 expect_out '<skipped message="regressed \(provisional\): '
@@ -474,6 +476,7 @@ run_ok explain tag:b --db runs.db # of which both runs are slow
 expect_err '^haul: explaining run 4, the latest of the 2 runs of tag:b$'
 expect_out '^Next, to see what changed: haul diff tag:a tag:b --db runs\.db$'
 run_error 2 'one run is wanted here, and "tag:a,tag:b" is a list' explain tag:a,tag:b --db runs.db
+run_error 2 'a tag cannot be empty or contain a comma' run gpu.toml --tag p,q --db runs.db
 
 begin 'advice says that databases of two hosts are merged'
 on_first gpu.toml -q --db base.db --tag a
