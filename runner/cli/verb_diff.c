@@ -139,9 +139,9 @@ const struct verb VERB_DIFF = {
     .doc =
         "A and B select runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous. A "
         "tag or driver selects all of its runs, and a comma joins several. The default is the "
-        "latest run that measured a case, against the run of its scenario before it. The test "
-        "compares runs where a side has several, else processes. Four runs per side or more, A and "
-        "B in turn, decide best.\n\n"
+        "latest run, unless it skipped every case, against the run of its scenario before it. The "
+        "test compares runs where a side has several, else processes. Four runs per side or more, "
+        "A and B in turn, decide best.\n\n"
         "The threshold, the smallest change that matters, is --delta, else delta of the scenario "
         "(of several runs, the latest), else 1 % for bandwidth from 1 MiB on and 3 % for smaller "
         "sizes and latency.\n\n"
