@@ -89,7 +89,7 @@ static bool advice_is_same(struct arena *arena, const struct measured_run *a,
          strcmp(advice_measured_words(arena, a), advice_measured_words(arena, b)) == 0;
 }
 
-static bool advice_is_imported(const struct measured_run *run) {
+bool advice_is_imported(const struct measured_run *run) {
   return strcmp(run->origin, "imported") == 0;
 }
 

@@ -5,6 +5,8 @@
 
 struct strbuf;
 
+/* Whether another tool measured it, so that no command of ours repeats it. */
+bool advice_is_imported(const struct measured_run *run);
 /* Runs whose commands measure all cases to decide, the same for both sides. */
 const struct measured_run **advice_find_runs(struct arena *arena,
                                              const struct compare_result *result, size_t *count);

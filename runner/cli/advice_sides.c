@@ -98,19 +98,31 @@ static void advice_find_side(struct database *database, struct compare_request *
   const unsigned more = needed > have ? needed - have : 0;
   const unsigned least = in_order ? DIFF_PROCESSES_FIRM : 0;
   *help = (struct side_advice){.run = &measured->runs[last], .wanted = more > least ? more : least};
-  help->imported = strcmp(help->run->origin, "imported") == 0;
+  help->imported = advice_is_imported(help->run);
   help->nodes = advice_count_nodes(arena, result, s);
   help->alone = !anew && decides && !help->imported && comparison->needed_alone[s] > have
                     ? comparison->needed_alone[s] - have
                     : 0;
-  if (!anew && advice_is_open_side(request, s)) {
-    help->name = request->names[s];
-    help->tag = request->by == NULL ? selector_tag(request->names[s]) : NULL;
-  } else {
+  if (anew || !advice_is_open_side(request, s)) {
     help->tag = advice_free_tag(database, request, FRESH_TAGS[s]);
-    help->name = arena_format(arena, "%s%stag:%s", anew ? "" : advice_name(request, result, s),
-                              anew ? "" : ",", help->tag);
+  } else {
+    help->tag = request->by == NULL ? selector_tag(request->names[s]) : NULL;
   }
+}
+
+/* What selects the runs of a side when the advice was followed: those of now, and of a side that is
+ * measured also those that get its tag. */
+static const char *advice_later_name(struct compare_request *request,
+                                     const struct compare_result *result, bool anew, enum side s,
+                                     const struct side_advice *help) {
+  if (!help->measured) {
+    return advice_name(request, result, s);
+  }
+  if (!anew && advice_is_open_side(request, s)) {
+    return request->names[s];
+  }
+  return arena_format(&request->filter.arena, "%s%stag:%s",
+                      anew ? "" : advice_name(request, result, s), anew ? "" : ",", help->tag);
 }
 
 /* One side alone, if that decides all: that of this machine as it is, then that of which fewer runs
@@ -160,8 +172,6 @@ void advice_find_sides(struct database *database, struct compare_request *reques
       !older->imported && !advice_same_place(result->measured, help[SIDE_A].run, help[SIDE_B].run);
   advice_choose(help);
   for (unsigned s = 0; s < SIDES && request->by == NULL; s++) {
-    if (!help[s].measured) { /* no run gets its tag */
-      help[s].name = advice_name(request, result, s);
-    }
+    help[s].name = advice_later_name(request, result, anew, (enum side)s, &help[s]);
   }
 }

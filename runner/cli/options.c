@@ -194,6 +194,7 @@ bool option_take_set(const struct option_use *use) {
   return good;
 }
 
+_Static_assert(RUN_PROCESSES_MAX == 1000, "INPUT_OPTION_PROCESSES says so");
 bool option_take_processes(const struct option_use *use) {
   option_add_override(&use->command->inputs,
                       (struct scenario_override){"measure.processes", use->arg});

@@ -449,6 +449,11 @@ struct undecided {
   const struct comparison_row *widest; /* of the former; NULL = there are none */
 };
 
+/* By more than the threshold, though that is not certain. */
+static bool diff_seems_changed(const struct comparison_row *row) {
+  return verdict_is_undecided(row->result.verdict) && fabs(row->result.change) > row->delta;
+}
+
 static struct undecided diff_find_undecided(const struct comparison *comparison) {
   struct undecided found = {0};
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -457,7 +462,7 @@ static struct undecided diff_find_undecided(const struct comparison *comparison)
     if (!verdict_is_undecided(row->result.verdict)) {
       continue;
     }
-    if (!(fabs(change) > row->delta)) { /* also NAN */
+    if (!diff_seems_changed(row)) { /* also NAN */
       found.others++;
       continue;
     }
@@ -501,9 +506,8 @@ static bool diff_others_moved(const struct comparison *comparison,
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const char *other = comparison->measured->cases[row->bench].path;
-    const bool moved = is_certain ? verdict_is_change(row->result.verdict)
-                                  : verdict_is_undecided(row->result.verdict) &&
-                                        fabs(row->result.change) > row->delta;
+    const bool moved =
+        is_certain ? verdict_is_change(row->result.verdict) : diff_seems_changed(row);
     if (row != named && moved && (other == NULL || path == NULL || strcmp(other, path) != 0)) {
       return true;
     }
