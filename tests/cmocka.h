@@ -4,10 +4,15 @@
  *   TEST(half_a_megabyte_is_a_size) {
  *     assert_int_equal(...);
  *   }
+ *   TEST(sizes_add_up, struct pool *pool) {
+ *     assert_ok(pool_take(pool, err), err);
+ *   }
  *
- * Its parameter is cmocka's `void **state`. */
+ * The parameter after the name is what set_up left as cmocka's state. Each test has an err, which
+ * is zero. */
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/base/macros.h"
 
 // clang-format off
@@ -20,14 +25,16 @@
 #include <stdlib.h>
 
 /* set_up and tear_down stand before it; either may be NULL. */
-#define TEST_WITH(name, set_up, tear_down)                                                         \
-  static void name(void **state);                                                                  \
-  static const struct test name##_test = {                                                         \
-      cmocka_unit_test_setup_teardown(name, set_up, tear_down), __LINE__};                         \
-  static const struct test *const name##_entry __attribute__((used, section("haul_tests"))) =      \
+#define TEST_WITH(name, set_up, tear_down, ...)                                                    \
+  static void name(__attribute__((unused)) struct error *err __VA_OPT__(, ) __VA_ARGS__);          \
+  static void name##_run(__attribute__((unused)) void **state) {                                   \
+    name(&(struct error){0} __VA_OPT__(, *state));                                                 \
+  }                                                                                                \
+  static const struct test name##_test = {{#name, name##_run, set_up, tear_down, NULL}, __LINE__}; \
+  static const struct test *name##_entry __attribute__((used, section("haul_tests"))) =            \
       &name##_test;                                                                                \
-  static void name(__attribute__((unused)) void **state)
-#define TEST(name) TEST_WITH(name, NULL, NULL)
+  static void name(__attribute__((unused)) struct error *err __VA_OPT__(, ) __VA_ARGS__)
+#define TEST(name, ...) TEST_WITH(name, NULL, NULL __VA_OPT__(, ) __VA_ARGS__)
 struct test {
   struct CMUnitTest test;
   int line;
@@ -36,6 +43,11 @@ struct test {
 /* What is done before the first and after the last test of a program; either may be NULL. */
 #define TEST_GROUP(set_up, tear_down) const struct test_group test_group = {set_up, tear_down}
 extern const struct test_group { CMFixtureFunction set_up, tear_down; } test_group;
+
+/* What a program does with its command line before its tests: the code that it ends with, or
+ * TEST_GO_ON. */
+int test_options(int argc, char **argv);
+enum { TEST_GO_ON = -1 };
 
 /* The status of a call; err holds the message where that is not STATUS_OK. */
 #define assert_ok(status, err)                                                                     \

@@ -69,15 +69,14 @@ static enum status write_new(const char *path, const char *text, bool replaces) 
 
 TEST_WITH(a_new_file_has_its_name_when_it_is_whole, make_folder, remove_folder) {
   struct new_file file;
-  struct error err = {0};
   struct stat info;
   (void)umask(022);
-  assert_ok(new_file_open("a", &file, &err), &err);
+  assert_ok(new_file_open("a", &file, err), err);
   assert_int_equal(access("a", F_OK), -1);
-  assert_ok(new_file_place(&file, false, &err), &err);
+  assert_ok(new_file_place(&file, false, err), err);
   assert_int_equal(stat("a", &info), 0);
   assert_int_equal(info.st_mode & 0777, 0644);
-  assert_ok(new_file_open("b", &file, &err), &err);
+  assert_ok(new_file_open("b", &file, err), err);
   new_file_drop(&file);
   assert_int_equal(count_files(), 1);
 }

@@ -33,29 +33,27 @@ static unsigned char *map_pages(size_t size_bytes) {
 }
 
 TEST(nodes_of_a_real_machine_are_themselves) {
-  struct error err;
   int found = -1;
   int32_t node = home_node();
-  assert_ok(numa_real_node(&real, node, &found, &err), &err);
+  assert_ok(numa_real_node(&real, node, &found, err), err);
   assert_int_equal(found, node);
-  assert_int_equal(numa_real_node(&real, 5000, &found, &err), STATUS_NOT_FOUND);
-  assert_non_null(strstr(err.message, "5000"));
-  assert_int_equal(numa_real_node(&real, -1, &found, &err), STATUS_NOT_FOUND);
+  assert_int_equal(numa_real_node(&real, 5000, &found, err), STATUS_NOT_FOUND);
+  assert_non_null(strstr(err->message, "5000"));
+  assert_int_equal(numa_real_node(&real, -1, &found, err), STATUS_NOT_FOUND);
 }
 
 TEST(nodes_of_a_simulated_machine_stand_for_real_ones) {
-  struct error err;
   int cpus[NUMA_CPUS_MAX];
   for (size_t i = 0; i < 3; i++) {
     int found = -1;
     int32_t node = simulated.nodes[i].number;
-    assert_ok(numa_real_node(&simulated, node, &found, &err), &err);
+    assert_ok(numa_real_node(&simulated, node, &found, err), err);
     assert_true(found >= 0);
     assert_int_equal(numa_node_cpus(&simulated, node, cpus, NUMA_CPUS_MAX),
                      numa_node_cpus(&real, found, cpus, NUMA_CPUS_MAX));
   }
   int found = -1;
-  assert_int_equal(numa_real_node(&simulated, 2, &found, &err), STATUS_NOT_FOUND);
+  assert_int_equal(numa_real_node(&simulated, 2, &found, err), STATUS_NOT_FOUND);
 }
 
 TEST(processors_of_a_node_are_those_we_may_use) {
@@ -75,9 +73,8 @@ TEST(a_bound_thread_is_restored) {
   cpu_set_t before;
   cpu_set_t after;
   struct numa_binding binding;
-  struct error err;
   assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-  assert_ok(numa_bind_thread(&real, home_node(), &binding, &err), &err);
+  assert_ok(numa_bind_thread(&real, home_node(), &binding, err), err);
   int cpus[NUMA_CPUS_MAX];
   size_t count = numa_node_cpus(&real, home_node(), cpus, NUMA_CPUS_MAX);
   assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
@@ -86,7 +83,7 @@ TEST(a_bound_thread_is_restored) {
   assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
   assert_true(CPU_EQUAL(&before, &after));
 
-  assert_int_equal(numa_bind_thread(&real, 5000, &binding, &err), STATUS_NOT_FOUND);
+  assert_int_equal(numa_bind_thread(&real, 5000, &binding, err), STATUS_NOT_FOUND);
   numa_restore_thread(&binding);
   assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
   assert_true(CPU_EQUAL(&before, &after));
@@ -147,17 +144,16 @@ TEST(touched_pages_are_where_they_were_bound) {
   SKIP_EMULATED("takes MADV_POPULATE_WRITE and does nothing");
   const size_t size = (size_t)40 << 20;
   unsigned char *pages = map_pages(size);
-  struct error err = {0};
   int32_t node = home_node();
-  enum status status = numa_bind_memory(&real, pages, size, node, &err);
+  enum status status = numa_bind_memory(&real, pages, size, node, err);
   assert_true(status == STATUS_OK || is_denied(status));
-  assert_ok(numa_touch_memory(&real, pages, size, 4096, node, &err), &err);
+  assert_ok(numa_touch_memory(&real, pages, size, 4096, node, err), err);
   unsigned char resident[1];
   for (size_t at = 0; at < size; at += (size_t)1 << 20) {
     assert_int_equal(mincore(pages + at, 4096, resident), 0);
     assert_int_equal(resident[0] & 1, 1);
   }
-  status = numa_verify_memory(&real, pages, size, node, &err);
+  status = numa_verify_memory(&real, pages, size, node, err);
   assert_true(status == STATUS_OK || is_denied(status));
   (void)munmap(pages, size);
 }
@@ -165,11 +161,10 @@ TEST(touched_pages_are_where_they_were_bound) {
 TEST(touching_keeps_what_pages_hold) {
   const size_t size = 5 * 4096;
   unsigned char *pages = map_pages(size);
-  struct error err;
   for (size_t i = 0; i < size; i++) {
     pages[i] = (unsigned char)(i * 7);
   }
-  assert_ok(numa_touch_memory(&real, pages, size, 4096, home_node(), &err), &err);
+  assert_ok(numa_touch_memory(&real, pages, size, 4096, home_node(), err), err);
   for (size_t i = 0; i < size; i++) {
     assert_int_equal(pages[i], (unsigned char)(i * 7));
   }
@@ -178,10 +173,9 @@ TEST(touching_keeps_what_pages_hold) {
 
 TEST(pages_that_nobody_touched_are_not_verified) {
   unsigned char *pages = map_pages(16 * 4096);
-  struct error err;
-  enum status status = numa_verify_memory(&real, pages, 16 * 4096, home_node(), &err);
+  enum status status = numa_verify_memory(&real, pages, 16 * 4096, home_node(), err);
   assert_true(is_denied(status));
-  assert_true(strlen(err.message) > 0);
+  assert_true(strlen(err->message) > 0);
   (void)munmap(pages, 16 * 4096);
 }
 
@@ -191,18 +185,16 @@ TEST(touching_what_is_not_mapped_is_an_error) {
   void *guard = mmap(pages, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   assert_ptr_not_equal(guard, MAP_FAILED);
 #ifdef MADV_POPULATE_WRITE
-  struct error err;
   if (madvise(pages, 4096, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
-    assert_int_not_equal(numa_touch_memory(&real, pages, 4096, 4096, home_node(), &err), STATUS_OK);
+    assert_int_not_equal(numa_touch_memory(&real, pages, 4096, 4096, home_node(), err), STATUS_OK);
   }
 #endif
   (void)munmap(guard, 4096);
 }
 
 TEST(more_memory_than_there_is_is_refused_beforehand) {
-  struct error err;
-  assert_ok(numa_check_available(&real, home_node(), 4096, &err), &err);
-  assert_int_equal(numa_check_available(&real, home_node(), UINT64_C(1) << 60, &err),
+  assert_ok(numa_check_available(&real, home_node(), 4096, err), err);
+  assert_int_equal(numa_check_available(&real, home_node(), UINT64_C(1) << 60, err),
                    STATUS_NO_MEMORY);
-  assert_non_null(strstr(err.message, "1048576TiB"));
+  assert_non_null(strstr(err->message, "1048576TiB"));
 }

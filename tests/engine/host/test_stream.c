@@ -90,7 +90,6 @@ static void run(enum stream_op op, enum number_type type, bool past_caches, uint
 TEST(every_loop_does_its_range) {
   const uint64_t ranges[][2] = {{0, 0},     {0, 8},       {32, 64},  {64, 4096},
                                 {32, 2000}, {1024, 1064}, {0, 4096}, {4064, 4096}};
-  (void)state;
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     for (size_t i = 0; i < COUNT_OF(ranges); i++) {
       for (int past_caches = 0; past_caches < 2; past_caches++) {

@@ -36,8 +36,7 @@ static void count_call(void *context, uint32_t thread, uint32_t count, uint32_t 
 
 TEST(every_thread_works_once_on_its_processor) {
   struct thread_team *team = NULL;
-  struct error err;
-  assert_ok(thread_team_new(&real, 0, 0, NULL, &team, &err), &err);
+  assert_ok(thread_team_new(&real, 0, 0, NULL, &team, err), err);
   assert_int_equal(thread_team_size(team), processors());
   struct tally tally = {.team = team};
   uint64_t before = clock_now_ns();
@@ -54,12 +53,11 @@ TEST(every_thread_works_once_on_its_processor) {
 
 TEST(too_many_threads_or_no_node_are_errors) {
   struct thread_team *team = NULL;
-  struct error err;
   uint32_t many = (uint32_t)processors() + 1;
-  assert_int_equal(thread_team_new(&real, 0, many, NULL, &team, &err), STATUS_INVALID);
+  assert_int_equal(thread_team_new(&real, 0, many, NULL, &team, err), STATUS_INVALID);
   assert_null(team);
-  assert_non_null(strstr(err.message, "processors"));
-  assert_int_equal(thread_team_new(&real, 5000, 0, NULL, &team, &err), STATUS_NOT_FOUND);
+  assert_non_null(strstr(err->message, "processors"));
+  assert_int_equal(thread_team_new(&real, 5000, 0, NULL, &team, err), STATUS_NOT_FOUND);
   thread_team_free(NULL);
 }
 
@@ -73,9 +71,8 @@ TEST(teams_of_one_case_share_no_processor) {
   struct thread_team *a = NULL;
   struct thread_team *b = NULL;
   struct thread_team *c = NULL;
-  struct error err;
-  assert_ok(thread_team_new(&real, 0, 0, &reservation, &a, &err), &err);
-  assert_ok(thread_team_new(&real, 0, 0, &reservation, &b, &err), &err);
+  assert_ok(thread_team_new(&real, 0, 0, &reservation, &a, err), err);
+  assert_ok(thread_team_new(&real, 0, 0, &reservation, &b, err), err);
   assert_int_equal(thread_team_size(a), processors() / 2);
   assert_int_equal(thread_team_size(a) + thread_team_size(b), processors());
   for (uint32_t i = 0; i < thread_team_size(a); i++) {
@@ -83,7 +80,7 @@ TEST(teams_of_one_case_share_no_processor) {
       assert_int_not_equal(thread_team_cpu(a, i), thread_team_cpu(b, j));
     }
   }
-  assert_int_equal(thread_team_new(&real, 0, 1, &reservation, &c, &err), STATUS_INVALID);
+  assert_int_equal(thread_team_new(&real, 0, 1, &reservation, &c, err), STATUS_INVALID);
   thread_team_free(a);
   thread_team_free(b);
 }
@@ -97,9 +94,8 @@ TEST(a_sharing_team_leaves_room_for_one_that_says_how_many) {
   cpu_reservation_expect(&reservation, &real, 0, 1);
   struct thread_team *a = NULL;
   struct thread_team *b = NULL;
-  struct error err;
-  assert_ok(thread_team_new(&real, 0, 0, &reservation, &a, &err), &err);
-  assert_ok(thread_team_new(&real, 0, 1, &reservation, &b, &err), &err);
+  assert_ok(thread_team_new(&real, 0, 0, &reservation, &a, err), err);
+  assert_ok(thread_team_new(&real, 0, 1, &reservation, &b, err), err);
   assert_int_equal(thread_team_size(a), processors() - 1);
   assert_int_equal(thread_team_size(b), 1);
   thread_team_free(a);
@@ -112,9 +108,8 @@ TEST(simulated_nodes_may_share_processors) {
   cpu_reservation_expect(&reservation, &simulated, 1, 16);
   struct thread_team *a = NULL;
   struct thread_team *b = NULL;
-  struct error err;
-  assert_ok(thread_team_new(&simulated, 0, 16, &reservation, &a, &err), &err);
-  assert_ok(thread_team_new(&simulated, 1, 16, &reservation, &b, &err), &err);
+  assert_ok(thread_team_new(&simulated, 0, 16, &reservation, &a, err), err);
+  assert_ok(thread_team_new(&simulated, 1, 16, &reservation, &b, err), err);
   struct tally tally = {0};
   struct host_start start = {.expected = 32};
   thread_team_start(a, count_call, &tally, 1, &start);
@@ -129,8 +124,7 @@ TEST(simulated_nodes_may_share_processors) {
 /* Both ways to start: by the caller's go, and by the last thread to arrive. */
 TEST(threads_wait_for_the_start) {
   struct thread_team *team = NULL;
-  struct error err;
-  assert_ok(thread_team_new(&real, 0, 1, NULL, &team, &err), &err);
+  assert_ok(thread_team_new(&real, 0, 1, NULL, &team, err), err);
   struct tally tally = {0};
   struct host_start start = {0};
   thread_team_start(team, count_call, &tally, 1, &start);
@@ -171,8 +165,7 @@ TEST(ten_thousand_jobs_under_load_all_end) {
   pthread_t load;
   assert_int_equal(pthread_create(&load, NULL, burn, &stop), 0);
   struct thread_team *team = NULL;
-  struct error err;
-  assert_ok(thread_team_new(&real, 0, 0, NULL, &team, &err), &err);
+  assert_ok(thread_team_new(&real, 0, 0, NULL, &team, err), err);
   struct tally tally = {0};
   for (uint32_t i = 1; i <= 10000; i++) {
     struct host_start start = {.expected = thread_team_size(team)};
@@ -188,9 +181,8 @@ TEST(ten_thousand_jobs_under_load_all_end) {
 TEST(teams_are_made_and_freed_repeatedly) {
   for (int i = 0; i < 300; i++) {
     struct thread_team *team = NULL;
-    struct error err;
     struct tally tally = {0};
-    assert_ok(thread_team_new(&real, 0, 0, NULL, &team, &err), &err);
+    assert_ok(thread_team_new(&real, 0, 0, NULL, &team, err), err);
     if (i % 3 != 0) {
       thread_team_start(team, count_call, &tally, 1, NULL);
       thread_team_wait(team, NULL, NULL);

@@ -596,9 +596,8 @@ TEST(test_lists) {
 /* The real machine: whatever it is, the probe answers and every fact has a state. */
 TEST(test_this_machine) {
   struct machine *machine = calloc(1, sizeof *machine);
-  struct error err = {0};
   assert_non_null(machine);
-  assert_ok(machine_probe(machine, &err), &err);
+  assert_ok(machine_probe(machine, err), err);
   assert_true(machine->node_count >= 1);
   assert_true(machine->nodes[0].memory_bytes > 0);
   assert_string_equal(machine->source, "probe");

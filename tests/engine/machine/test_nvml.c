@@ -405,13 +405,12 @@ TEST(test_no_nvml) {
 
 TEST(test_load) {
   struct nvml nvml;
-  struct error err = {0};
-  enum status status = nvml_load(&nvml, &err);
+  enum status status = nvml_load(&nvml, err);
   if (status == STATUS_OK) {
     assert_non_null(nvml.nvmlDeviceGetCount_v2);
   } else {
     assert_null(nvml.library);
-    assert_string_not_equal(err.message, "");
+    assert_string_not_equal(err->message, "");
   }
   nvml_unload(&nvml);
   nvml_unload(&nvml);

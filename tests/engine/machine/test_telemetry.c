@@ -56,10 +56,9 @@ TEST(test_throttle_text) {
 TEST(test_no_gpus) {
   struct machine *machine = calloc(1, sizeof *machine);
   struct telemetry *telemetry = NULL;
-  struct error err = {0};
   assert_non_null(machine);
-  assert_int_equal(telemetry_new(machine, &telemetry, &err), STATUS_UNSUPPORTED);
-  assert_string_not_equal(err.message, "");
+  assert_int_equal(telemetry_new(machine, &telemetry, err), STATUS_UNSUPPORTED);
+  assert_string_not_equal(err->message, "");
   telemetry_free(telemetry);
   free(machine);
 }

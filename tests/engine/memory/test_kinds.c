@@ -65,9 +65,8 @@ TEST(pageable_memory_is_placed_and_usable) {
   const struct memory_ops *ops = memory_kinds[MEMORY_PAGEABLE];
   for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     struct buffer buffer = wanted(MEMORY_PAGEABLE, sizes[i]);
-    struct error err = {0};
-    if (ops->allocate(&context, &buffer, &err) != STATUS_OK) {
-      fail_msg("%s", err.message);
+    if (ops->allocate(&context, &buffer, err) != STATUS_OK) {
+      fail_msg("%s", err->message);
     }
     check_usable(&buffer);
     ops->release(&context, &buffer);
@@ -84,9 +83,8 @@ TEST(size_beyond_memory_is_no_memory) {
         continue;
       }
       struct buffer buffer = wanted((enum memory_kind)kind, sizes[i]);
-      struct error err = {0};
-      assert_int_equal(memory_kinds[kind]->allocate(&context, &buffer, &err), STATUS_NO_MEMORY);
-      assert_true(strlen(err.message) > 0);
+      assert_int_equal(memory_kinds[kind]->allocate(&context, &buffer, err), STATUS_NO_MEMORY);
+      assert_true(strlen(err->message) > 0);
       assert_null(buffer.host);
     }
   }
@@ -95,8 +93,7 @@ TEST(size_beyond_memory_is_no_memory) {
 TEST(an_absent_node_is_not_found) {
   struct buffer buffer = wanted(MEMORY_PAGEABLE, 4096);
   buffer.endpoint.index = 5000;
-  struct error err = {0};
-  assert_int_equal(memory_kinds[MEMORY_PAGEABLE]->allocate(&context, &buffer, &err),
+  assert_int_equal(memory_kinds[MEMORY_PAGEABLE]->allocate(&context, &buffer, err),
                    STATUS_NOT_FOUND);
   assert_null(buffer.host);
 }
@@ -104,12 +101,11 @@ TEST(an_absent_node_is_not_found) {
 TEST(huge_memory_is_huge_or_refused_with_the_reason) {
   const struct memory_ops *ops = memory_kinds[MEMORY_HUGE];
   struct buffer buffer = wanted(MEMORY_HUGE, (UINT64_C(9) << 20) + 1);
-  struct error err = {0};
-  enum status status = ops->allocate(&context, &buffer, &err);
+  enum status status = ops->allocate(&context, &buffer, err);
   if (status == STATUS_UNSUPPORTED) {
-    assert_non_null(strstr(err.message, "2 MiB pages"));
+    assert_non_null(strstr(err->message, "2 MiB pages"));
     assert_null(buffer.host);
-    print_message("%s\n", err.message);
+    print_message("%s\n", err->message);
     skip();
   }
   assert_int_equal(status, STATUS_OK);

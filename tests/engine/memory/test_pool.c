@@ -99,8 +99,7 @@ static const struct buffer *take(struct pool *pool, const struct endpoint *endpo
   return buffer;
 }
 
-TEST_WITH(a_buffer_given_back_is_taken_again, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(a_buffer_given_back_is_taken_again, set_up, tear_down, struct pool *pool) {
   const struct buffer *first = take(pool, &node0, 10 * MIB);
   const struct buffer *second = take(pool, &node0, 10 * MIB);
   assert_ptr_not_equal(first, second);
@@ -113,8 +112,7 @@ TEST_WITH(a_buffer_given_back_is_taken_again, set_up, tear_down) {
   assert_int_equal(fake.allocated, 3);
 }
 
-TEST_WITH(buffers_stay_where_they_are_while_the_pool_grows, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(buffers_stay_where_they_are_while_the_pool_grows, set_up, tear_down, struct pool *pool) {
   const struct buffer *buffers[40];
   for (uint64_t i = 0; i < 40; i++) {
     buffers[i] = take(pool, &node0, i + 1);
@@ -124,8 +122,7 @@ TEST_WITH(buffers_stay_where_they_are_while_the_pool_grows, set_up, tear_down) {
   }
 }
 
-TEST_WITH(other_endpoints_do_not_share, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(other_endpoints_do_not_share, set_up, tear_down, struct pool *pool) {
   (void)take(pool, &node0, MIB);
   (void)take(pool, &gpu0, MIB);
   pool_give_back_all(pool);
@@ -134,8 +131,7 @@ TEST_WITH(other_endpoints_do_not_share, set_up, tear_down) {
   assert_int_equal(fake.allocated, 4);
 }
 
-TEST_WITH(much_larger_buffers_are_left_alone, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(much_larger_buffers_are_left_alone, set_up, tear_down, struct pool *pool) {
   (void)take(pool, &node0, 400 * MIB);
   pool_give_back_all(pool);
   (void)take(pool, &node0, 49 * MIB); /* more than 8 times and more than 64 MiB above */
@@ -146,8 +142,7 @@ TEST_WITH(much_larger_buffers_are_left_alone, set_up, tear_down) {
   assert_int_equal(fake.allocated, 2);
 }
 
-TEST_WITH(the_smallest_that_fits_is_taken, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(the_smallest_that_fits_is_taken, set_up, tear_down, struct pool *pool) {
   (void)take(pool, &node0, 30 * MIB);
   (void)take(pool, &node0, 20 * MIB);
   (void)take(pool, &node0, 25 * MIB);
@@ -156,8 +151,7 @@ TEST_WITH(the_smallest_that_fits_is_taken, set_up, tear_down) {
   assert_int_equal(take(pool, &node0, 18 * MIB)->size_bytes, 25 * MIB);
 }
 
-TEST_WITH(free_buffers_make_room_largest_first, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(free_buffers_make_room_largest_first, set_up, tear_down, struct pool *pool) {
   (void)take(pool, &gpu0, 300 * MIB);
   (void)take(pool, &gpu0, 400 * MIB);
   (void)take(pool, &gpu1, 800 * MIB);
@@ -170,31 +164,26 @@ TEST_WITH(free_buffers_make_room_largest_first, set_up, tear_down) {
   assert_int_equal(fake.budget_bytes[0], 100 * MIB);
 }
 
-TEST_WITH(a_taken_buffer_is_never_released_for_another, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(a_taken_buffer_is_never_released_for_another, set_up, tear_down, struct pool *pool) {
   (void)take(pool, &node0, 600 * MIB);
   const struct buffer *buffer = NULL;
-  struct error err;
-  assert_int_equal(pool_take(pool, &node1, 600 * MIB, &buffer, &err), STATUS_NO_MEMORY);
+  assert_int_equal(pool_take(pool, &node1, 600 * MIB, &buffer, err), STATUS_NO_MEMORY);
   assert_null(buffer);
   assert_int_equal(fake.released, 0);
   pool_give_back_all(pool);
   (void)take(pool, &node1, 600 * MIB);
 }
 
-TEST_WITH(another_error_releases_nothing, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(another_error_releases_nothing, set_up, tear_down, struct pool *pool) {
   (void)take(pool, &node0, MIB);
   pool_give_back_all(pool);
   fake.broken = true;
   const struct buffer *buffer = NULL;
-  struct error err;
-  assert_int_equal(pool_take(pool, &gpu0, MIB, &buffer, &err), STATUS_CUDA);
+  assert_int_equal(pool_take(pool, &gpu0, MIB, &buffer, err), STATUS_CUDA);
   assert_int_equal(fake.released, 0);
 }
 
-TEST_WITH(trimming_leaves_what_is_taken, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(trimming_leaves_what_is_taken, set_up, tear_down, struct pool *pool) {
   (void)take(pool, &node0, 10 * MIB);
   (void)take(pool, &node0, 20 * MIB);
   pool_give_back_all(pool);
@@ -207,8 +196,7 @@ TEST_WITH(trimming_leaves_what_is_taken, set_up, tear_down) {
 
 /* What a sweep upward leaves behind is released before it comes to much, and the reuse of buffers
  * of one size goes on. */
-TEST_WITH(a_rising_sweep_stays_within_the_bound, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(a_rising_sweep_stays_within_the_bound, set_up, tear_down, struct pool *pool) {
   const uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
   for (uint64_t mib = 10; mib <= 500; mib += 10) {
     pool_bound(pool, 2 * mib * MIB, gpu_bytes); /* what the case needs at once */
@@ -223,8 +211,7 @@ TEST_WITH(a_rising_sweep_stays_within_the_bound, set_up, tear_down) {
   assert_int_equal(fake.allocated, allocated);
 }
 
-TEST_WITH(the_bound_takes_what_was_not_used_for_longest, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(the_bound_takes_what_was_not_used_for_longest, set_up, tear_down, struct pool *pool) {
   const uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
   pool_bound(pool, 100 * MIB, gpu_bytes);
   (void)take(pool, &node0, 50 * MIB);
@@ -238,8 +225,7 @@ TEST_WITH(the_bound_takes_what_was_not_used_for_longest, set_up, tear_down) {
   (void)take(pool, &second0, 200 * MIB); /* taken buffers stay, and the case gets what it needs */
 }
 
-TEST_WITH(many_sizes_leave_few_buffers, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(many_sizes_leave_few_buffers, set_up, tear_down, struct pool *pool) {
   for (uint64_t i = 1; i <= 20000; i++) {
     (void)take(pool, &node0, i);
     pool_give_back_all(pool);
@@ -247,19 +233,17 @@ TEST_WITH(many_sizes_leave_few_buffers, set_up, tear_down) {
   assert_true(fake.allocated - fake.released <= POOL_FREE_MAX);
 }
 
-TEST_WITH(kinds_that_cannot_be_say_why, set_up, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(kinds_that_cannot_be_say_why, set_up, tear_down, struct pool *pool) {
   const struct buffer *buffer = NULL;
-  struct error err;
   struct endpoint endpoint = {.place = PLACE_GPU, .memory = MEMORY_MANAGED};
-  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, &err), STATUS_UNSUPPORTED);
-  assert_non_null(strstr(err.message, "managed"));
+  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, err), STATUS_UNSUPPORTED);
+  assert_non_null(strstr(err->message, "managed"));
   endpoint = (struct endpoint){.place = PLACE_GPU, .memory = MEMORY_PAGEABLE};
-  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "GPU"));
+  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "GPU"));
   endpoint = (struct endpoint){.place = PLACE_NUMA, .memory = MEMORY_PINNED};
-  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, &err), STATUS_UNSUPPORTED);
-  assert_non_null(strstr(err.message, "no driver on purpose"));
+  assert_int_equal(pool_take(pool, &endpoint, 1, &buffer, err), STATUS_UNSUPPORTED);
+  assert_non_null(strstr(err->message, "no driver on purpose"));
   assert_null(buffer);
 }
 
@@ -277,8 +261,8 @@ static int set_up_with_cuda(void **state) {
 
 static const struct endpoint pinned0 = {.place = PLACE_NUMA, .memory = MEMORY_PINNED};
 
-TEST_WITH(pinned_memory_is_as_large_as_later_cases_need, set_up_with_cuda, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(pinned_memory_is_as_large_as_later_cases_need, set_up_with_cuda, tear_down,
+          struct pool *pool) {
   const uint64_t none[MACHINE_GPUS_MAX] = {0};
   pool_expect(pool, &pinned0, 384 * MIB);
   pool_expect(pool, &pinned0, 128 * MIB);
@@ -294,8 +278,8 @@ TEST_WITH(pinned_memory_is_as_large_as_later_cases_need, set_up_with_cuda, tear_
   assert_int_equal(fake.allocated, 3);
 }
 
-TEST_WITH(what_a_later_case_needs_leaves_room_for_the_present_one, set_up_with_cuda, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(what_a_later_case_needs_leaves_room_for_the_present_one, set_up_with_cuda, tear_down,
+          struct pool *pool) {
   const uint64_t none[MACHINE_GPUS_MAX] = {0};
   pool_expect(pool, &pinned0, 720 * MIB);
   pool_bound(pool, 720 * MIB, none);
@@ -305,8 +289,8 @@ TEST_WITH(what_a_later_case_needs_leaves_room_for_the_present_one, set_up_with_c
   }
 }
 
-TEST_WITH(what_a_later_case_needs_is_not_worth_an_error, set_up_with_cuda, tear_down) {
-  struct pool *pool = *state;
+TEST_WITH(what_a_later_case_needs_is_not_worth_an_error, set_up_with_cuda, tear_down,
+          struct pool *pool) {
   const uint64_t none[MACHINE_GPUS_MAX] = {0};
   pool_expect(pool, &pinned0, 384 * MIB);
   pool_bound(pool, 383 * MIB, none);

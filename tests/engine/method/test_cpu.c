@@ -108,10 +108,9 @@ TEST(a_load_flow_runs_until_it_is_stopped) {
   struct buffer source = {.endpoint = flow.source, .size_bytes = sizeof from, .host = from};
   struct buffer target = {.endpoint = flow.target, .size_bytes = sizeof to, .host = to};
   struct flow_run run = {.flow = &flow, .source = &source, .target = &target, .gpu = -1};
-  struct error err = {0};
-  assert_ok(method_cpu.prepare(&context, &run, &err), &err);
+  assert_ok(method_cpu.prepare(&context, &run, err), err);
   struct host_start start = {.expected = 1};
-  assert_ok(method_cpu.execute(&run, 1, &start, &err), &err);
+  assert_ok(method_cpu.execute(&run, 1, &start, err), err);
   while (atomic_load(&start.ready) < 1) {
     (void)sched_yield();
   }
@@ -166,7 +165,6 @@ TEST(two_flows_on_one_node_share_its_processors) {
   struct buffer target = {.endpoint = flow.target, .size_bytes = 4096, .host = bytes[1]};
   struct cpu_reservation reservation = {0};
   struct flow_run runs[2];
-  struct error err = {0};
   for (size_t i = 0; i < 2; i++) {
     method_cpu.expect_cpus(&flow, &machine, &reservation);
   }
@@ -176,7 +174,7 @@ TEST(two_flows_on_one_node_share_its_processors) {
                                 .target = &target,
                                 .gpu = -1,
                                 .reservation = &reservation};
-    assert_ok(method_cpu.prepare(&context, &runs[i], &err), &err);
+    assert_ok(method_cpu.prepare(&context, &runs[i], err), err);
   }
   assert_int_equal(method_cpu.thread_count(&runs[0]) + method_cpu.thread_count(&runs[1]),
                    machine.nodes[0].cpu_count);

@@ -57,13 +57,12 @@ TEST(the_same_threads_are_let_go_in_every_trial) {
   struct seen seen = {.fails_from = FLOWS};
   const struct flow_cpu node_0 = {.choice = CPU_NODE, .node = 0};
   struct enqueuers *enqueuers = make(&seen, &node_0);
-  struct error err = {0};
   for (uint32_t i = 0; i < TRIALS; i++) {
     atomic_store(&seen.let_go, false);
     enqueuers_wake(enqueuers);
     assert_int_equal(seen.prepared, FLOWS * (i + 1));
     atomic_store(&seen.let_go, true);
-    assert_ok(enqueuers_run(enqueuers, STATUS_OK, &err), &err);
+    assert_ok(enqueuers_run(enqueuers, STATUS_OK, err), err);
     assert_int_equal(seen.enqueued, FLOWS * (i + 1));
   }
   assert_int_equal(seen.early, 0);
@@ -81,16 +80,15 @@ TEST(errors_come_back_and_stop_nothing_for_good) {
   struct seen seen = {.let_go = true, .fails_from = 1};
   const struct flow_cpu any = {.choice = CPU_ANY};
   struct enqueuers *enqueuers = make(&seen, &any);
-  struct error err = {0};
   enqueuers_wake(enqueuers);
-  assert_int_equal(enqueuers_run(enqueuers, STATUS_TIMEOUT, &err), STATUS_TIMEOUT);
+  assert_int_equal(enqueuers_run(enqueuers, STATUS_TIMEOUT, err), STATUS_TIMEOUT);
   assert_int_equal(seen.enqueued, 0);
   enqueuers_wake(enqueuers);
-  assert_int_equal(enqueuers_run(enqueuers, STATUS_OK, &err), STATUS_CUDA);
-  assert_string_equal(err.message, "flow 1 fails");
+  assert_int_equal(enqueuers_run(enqueuers, STATUS_OK, err), STATUS_CUDA);
+  assert_string_equal(err->message, "flow 1 fails");
   seen.fails_from = FLOWS;
   enqueuers_wake(enqueuers);
-  assert_ok(enqueuers_run(enqueuers, STATUS_OK, &err), &err);
+  assert_ok(enqueuers_run(enqueuers, STATUS_OK, err), err);
   assert_int_equal(seen.enqueued, 2 * FLOWS);
   enqueuers_free(enqueuers);
   enqueuers_free(NULL);
@@ -100,10 +98,9 @@ TEST(a_node_that_is_not_there_is_an_error) {
   struct seen seen = {.let_go = true, .fails_from = FLOWS};
   const struct flow_cpu node_9 = {.choice = CPU_NODE, .node = 9};
   struct enqueuers *enqueuers = make(&seen, &node_9);
-  struct error err = {0};
   enqueuers_wake(enqueuers);
-  assert_int_equal(enqueuers_run(enqueuers, STATUS_OK, &err), STATUS_NOT_FOUND);
-  assert_non_null(strstr(err.message, "NUMA node 9"));
+  assert_int_equal(enqueuers_run(enqueuers, STATUS_OK, err), STATUS_NOT_FOUND);
+  assert_non_null(strstr(err->message, "NUMA node 9"));
   assert_int_equal(seen.enqueued, 0);
   enqueuers_free(enqueuers);
 }

@@ -13,8 +13,7 @@ static struct flow from_host(uint64_t size_bytes) {
 }
 
 /* Both kinds of buffer fail while a larger one is held: the case begins anew. */
-TEST(a_case_gets_what_it_needs_itself) {
-  struct fixture *fixture = *state;
+TEST(a_case_gets_what_it_needs_itself, struct fixture *fixture) {
   const struct flow large = from_host(4 << 20);
   const struct flow small[] = {from_host(2 << 20), from_host(2 << 20)};
   const struct bench_case later = fixture_transfer(&large, 1);

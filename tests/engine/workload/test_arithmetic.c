@@ -24,7 +24,7 @@ static struct bench_case arithmetic_case(enum arithmetic_op op, enum number_type
   return bench_case;
 }
 
-TEST(every_operation_and_type) {
+TEST(every_operation_and_type, struct fixture *fixture) {
   for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
     for (int type = op == ARITHMETIC_ADD3 ? NUMBER_I32 : 0; type < (int)number_type_name_count;
          type++) {
@@ -32,8 +32,7 @@ TEST(every_operation_and_type) {
           arithmetic_case((enum arithmetic_op)op, (enum number_type)type);
       for (uint32_t ilp = 1; ilp <= 8; ilp *= 2) {
         work.arithmetic.ilp = ilp;
-        fixture_run_ok(*state, &bench_case);
-        const struct fixture *fixture = *state;
+        fixture_run_ok(fixture, &bench_case);
         assert_true(fixture->outcome.verified);
         assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
         assert_true(fixture->trials[0].cycles > 0);
@@ -46,8 +45,7 @@ TEST(every_operation_and_type) {
 }
 
 /* Every thread leaves a word, on the GPU and for verification on the host. */
-TEST(results_are_a_part_of_the_memory) {
-  const struct fixture *fixture = *state;
+TEST(results_are_a_part_of_the_memory, struct fixture *fixture) {
   const struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
   uint64_t host_bytes = 0;
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
@@ -59,30 +57,30 @@ TEST(results_are_a_part_of_the_memory) {
   assert_int_equal(gpu_bytes[0], 0);
 }
 
-TEST(unsupported_arithmetic_gives_its_reason) {
+TEST(unsupported_arithmetic_gives_its_reason, struct fixture *fixture) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
   work.arithmetic.ilp = 3;
-  fixture_skips(*state, &bench_case, "1, 2, 4 or 8");
+  fixture_skips(fixture, &bench_case, "1, 2, 4 or 8");
   work.arithmetic.ilp = 2;
-  fixture_skips(*state, &bench_case, "one chain by one warp");
+  fixture_skips(fixture, &bench_case, "one chain by one warp");
   work.arithmetic.ilp = 1;
   work.arithmetic.instructions = 4095;
-  fixture_skips(*state, &bench_case, "a multiple of 512");
+  fixture_skips(fixture, &bench_case, "a multiple of 512");
   work.arithmetic.instructions = 512;
   work.arithmetic.block = 0;
-  fixture_skips(*state, &bench_case, "at least one");
+  fixture_skips(fixture, &bench_case, "at least one");
   work.arithmetic.block = 1;
   work.arithmetic.gpu = 4;
-  fixture_skips(*state, &bench_case, "no GPU 4");
+  fixture_skips(fixture, &bench_case, "no GPU 4");
 }
 
 /* No trial is longer than the chains keep to normal numbers. */
-TEST(iterations_end_at_the_most_instructions) {
+TEST(iterations_end_at_the_most_instructions, struct fixture *fixture) {
   struct bench_case bench_case = arithmetic_case(ARITHMETIC_MUL, NUMBER_F16);
   work.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
-  fixture_run_ok(*state, &bench_case);
-  assert_int_equal(((struct fixture *)*state)->outcome.iterations, 2);
+  fixture_run_ok(fixture, &bench_case);
+  assert_int_equal(((struct fixture *)fixture)->outcome.iterations, 2);
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

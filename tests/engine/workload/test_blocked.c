@@ -39,8 +39,7 @@ static uint64_t processor_time_ns(void) {
   return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
 }
 
-TEST(blocked_time_is_in_the_result) {
-  const struct fixture *fixture = *state;
+TEST(blocked_time_is_in_the_result, struct fixture *fixture) {
   const struct memory_context *context = &fixture->engine->context;
   const struct method_ops *um = methods[METHOD_UM];
   const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -49,16 +48,15 @@ TEST(blocked_time_is_in_the_result) {
                             .target = fixture_node(0, MEMORY_MANAGED),
                             .size_bytes = PAGES * page_bytes,
                             .unified = {.touch_by = INITIATOR_TARGET, .threads = 2}};
-  struct error err = {0};
   struct flow_run run = {.flow = &flow, .gpu = um->gpu(&flow), .seed = 7};
   run.shared[0] = (struct buffer){.endpoint = flow.source, .size_bytes = flow.size_bytes};
-  assert_ok(memory_kinds[MEMORY_MANAGED]->allocate(context, &run.shared[0], &err), &err);
+  assert_ok(memory_kinds[MEMORY_MANAGED]->allocate(context, &run.shared[0], err), err);
   run.shared[1] = run.shared[0];
   run.shared[1].endpoint = flow.target;
   run.source = &run.shared[0];
   run.target = &run.shared[1];
-  assert_ok(um->prepare(context, &run, &err), &err);
-  assert_ok(um->before_trial(context, &run, &err), &err);
+  assert_ok(um->prepare(context, &run, err), err);
+  assert_ok(um->before_trial(context, &run, err), err);
 
   struct sigaction action = {.sa_sigaction = serve_fault, .sa_flags = SA_SIGINFO};
   struct sigaction before;
@@ -69,14 +67,14 @@ TEST(blocked_time_is_in_the_result) {
   struct flow_times flow_times;
   struct trial_times times = {.flows = &flow_times};
   const uint64_t used_ns = processor_time_ns();
-  assert_ok(host_trial_run(&run, 1, 1, &times, &err), &err);
+  assert_ok(host_trial_run(&run, 1, 1, &times, err), err);
   const uint64_t processor_ns = processor_time_ns() - used_ns;
   assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
 
   assert_true(times.window_ns >= BLOCKED_MS * UINT64_C(1000000));
   assert_true(flow_times.elapsed_ns >= BLOCKED_MS * UINT64_C(1000000));
   assert_true(processor_ns < times.window_ns); /* it was not spent computing */
-  assert_ok(um->after_trial(context, &run, &err), &err);
+  assert_ok(um->after_trial(context, &run, err), err);
   for (uint64_t page = 0; page < PAGES; page++) {
     assert_int_equal(run.target->host[page * page_bytes], pattern_byte(7, page * page_bytes));
   }

@@ -38,7 +38,7 @@ static double cycles_of(struct fixture *fixture, const struct bench_case *bench_
   return (double)trial->cycles / ((double)trial->iterations * (double)work.chase.hops);
 }
 
-TEST(every_space_and_order) {
+TEST(every_space_and_order, struct fixture *fixture) {
   const struct {
     enum chase_space space;
     struct endpoint memory;
@@ -50,28 +50,27 @@ TEST(every_space_and_order) {
       work.chase.order = (enum chase_order)order;
       work.chase.threads = 0;
       work.chase.blocks = 0;
-      (void)cycles_of(*state, &bench_case);
+      (void)cycles_of(fixture, &bench_case);
       work.chase.threads = 96;
       work.chase.blocks = 3;
-      (void)cycles_of(*state, &bench_case);
+      (void)cycles_of(fixture, &bench_case);
       if (spaces[i].space != CHASE_SHARED) {
         work.chase.access = CHASE_BY_BULK;
-        (void)cycles_of(*state, &bench_case);
+        (void)cycles_of(fixture, &bench_case);
       }
     }
   }
 }
 
 /* The time of SMs in turn is their mean; each has its own way along the chain. */
-TEST(each_sm_in_turn) {
-  const struct fixture *fixture = *state;
+TEST(each_sm_in_turn, struct fixture *fixture) {
   const uint32_t sms = fixture->machine->gpus[0].sm_count;
   const double farthest = 0.1; /* tests/fake_cuda/driver/caches.c: SM_FARTHEST */
   struct bench_case bench_case = chase_case(CHASE_PEER, peer);
-  const double one = cycles_of(*state, &bench_case);
+  const double one = cycles_of(fixture, &bench_case);
   work.chase.sm = CHASE_SM_EACH;
   work.chase.blocks = sms;
-  const double each = cycles_of(*state, &bench_case);
+  const double each = cycles_of(fixture, &bench_case);
   const double expected = 1 + farthest * (sms - 1) / (2.0 * sms);
   assert_true(each / one > expected - 0.002 && each / one < expected + 0.002);
 }
@@ -79,8 +78,7 @@ TEST(each_sm_in_turn) {
 /* Elements of the GPU's memory are written in parts: several, the last one short; one each. */
 /* Of the two parts of the L2 cache each SM follows a chain through the one that is near to it, or
  * far: 15 cycles less than the mean, or more. */
-TEST(near_and_far_lines) {
-  struct fixture *fixture = *state;
+TEST(near_and_far_lines, struct fixture *fixture) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   work.chase.cache = CACHE_L2;
   work.chase.sm = CHASE_SM_EACH;
@@ -108,24 +106,24 @@ TEST(near_and_far_lines) {
   (void)cycles_of(fixture, &bench_case);
 }
 
-TEST(a_footprint_of_several_parts) {
+TEST(a_footprint_of_several_parts, struct fixture *fixture) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   work.chase.footprint_bytes = (40 << 20) + 4096;
   work.chase.stride_bytes = 1 << 20;
-  (void)cycles_of(*state, &bench_case);
+  (void)cycles_of(fixture, &bench_case);
   work.chase.footprint_bytes = 96 << 20;
   work.chase.stride_bytes = 24 << 20;
-  (void)cycles_of(*state, &bench_case);
+  (void)cycles_of(fixture, &bench_case);
 }
 
-TEST(cache_of_the_chase_follows_the_footprint) {
+TEST(cache_of_the_chase_follows_the_footprint, struct fixture *fixture) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
-  const double first = cycles_of(*state, &bench_case);
+  const double first = cycles_of(fixture, &bench_case);
   work.chase.cache = CACHE_L2;
-  const double second = cycles_of(*state, &bench_case);
+  const double second = cycles_of(fixture, &bench_case);
   work.chase.cache = CACHE_L1;
   work.chase.footprint_bytes = 4 << 20;
-  const double beyond = cycles_of(*state, &bench_case);
+  const double beyond = cycles_of(fixture, &bench_case);
   assert_true(first < second);
   assert_true(beyond > 0.9 * second && beyond < 1.1 * second);
 }
@@ -143,7 +141,7 @@ enum status noted_flush(struct data *data, int32_t gpu, struct error *err) {
 
 /* Left there, the last elements written would be hits: on an H100 they took a fifth off the latency
  * of 104 MiB. */
-TEST(l2_keeps_nothing_of_what_it_cannot_hold) {
+TEST(l2_keeps_nothing_of_what_it_cannot_hold, struct fixture *fixture) {
   const struct {
     enum chase_space space;
     struct endpoint memory;
@@ -154,44 +152,43 @@ TEST(l2_keeps_nothing_of_what_it_cannot_hold) {
                {CHASE_PEER, peer, 2, -1},
                {CHASE_PEER, peer, 3, 1},
                {CHASE_HOST, host, 3, -1}};
-  const struct fixture *fixture = *state;
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct bench_case bench_case = chase_case(cases[i].space, cases[i].memory);
     work.chase.footprint_bytes = cases[i].footprint_l2s * fixture->machine->gpus[0].l2_bytes;
     work.chase.stride_bytes = 64 << 10;
     flushed_gpu = -1;
-    (void)cycles_of(*state, &bench_case);
+    (void)cycles_of(fixture, &bench_case);
     assert_int_equal(flushed_gpu, cases[i].flushed);
   }
 }
 
 /* The shapes of tables I and II: each further thread at a bank adds the same, and from some number
  * of warps on the SM is busy all the time. */
-TEST(conflicts_of_banks_add_up) {
+TEST(conflicts_of_banks_add_up, struct fixture *fixture) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
   struct chase *chase = &work.chase;
   chase->order = CHASE_STRIDED;
   chase->threads = 32;
   chase->stride_bytes = 4;
-  const double none = cycles_of(*state, &bench_case);
+  const double none = cycles_of(fixture, &bench_case);
   chase->stride_bytes = 8;
-  const double way = cycles_of(*state, &bench_case) - none;
+  const double way = cycles_of(fixture, &bench_case) - none;
   assert_true(way > 0);
   for (uint32_t ways = 4; ways <= 32; ways *= 2) {
     chase->stride_bytes = UINT64_C(4) * ways;
-    const double slope = (cycles_of(*state, &bench_case) - none) / (ways - 1);
+    const double slope = (cycles_of(fixture, &bench_case) - none) / (ways - 1);
     assert_true(slope > 0.99 * way && slope < 1.01 * way);
   }
   chase->threads = 1;
-  assert_true(cycles_of(*state, &bench_case) < 1.01 * none);
+  assert_true(cycles_of(fixture, &bench_case) < 1.01 * none);
   chase->threads = 256;
-  const double many = cycles_of(*state, &bench_case);
+  const double many = cycles_of(fixture, &bench_case);
   chase->threads = 512;
-  assert_true(cycles_of(*state, &bench_case) > 1.9 * many);
+  assert_true(cycles_of(fixture, &bench_case) > 1.9 * many);
 }
 
 /* Figure 2: the same strides through 2 MiB, with elements of 4 bytes. */
-TEST(words_are_chased_through_the_caches) {
+TEST(words_are_chased_through_the_caches, struct fixture *fixture) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   struct chase *chase = &work.chase;
   chase->order = CHASE_STRIDED;
@@ -203,17 +200,17 @@ TEST(words_are_chased_through_the_caches) {
     chase->threads = 1;
     chase->stride_bytes = 4;
     chase->hops = 4096;
-    nearest[cache] = cycles_of(*state, &bench_case);
+    nearest[cache] = cycles_of(fixture, &bench_case);
     chase->threads = 1024;
-    assert_true(cycles_of(*state, &bench_case) < 1.1 * nearest[cache]);
+    assert_true(cycles_of(fixture, &bench_case) < 1.1 * nearest[cache]);
     chase->stride_bytes = 128;
-    assert_true(cycles_of(*state, &bench_case) > 1.5 * nearest[cache]);
+    assert_true(cycles_of(fixture, &bench_case) > 1.5 * nearest[cache]);
   }
   assert_true(nearest[1] > 4 * nearest[0]);
 }
 
 /* Table I of seed 003 has no number for 1024 threads 32 words apart in 64 KiB. */
-TEST(threads_beyond_the_footprint_are_unsupported) {
+TEST(threads_beyond_the_footprint_are_unsupported, struct fixture *fixture) {
   struct bench_case bench_case = chase_case(CHASE_SHARED, own);
   work.chase.order = CHASE_STRIDED;
   for (uint32_t threads = 1; threads <= 1024; threads *= 2) {
@@ -221,10 +218,9 @@ TEST(threads_beyond_the_footprint_are_unsupported) {
       work.chase.threads = threads;
       work.chase.stride_bytes = stride;
       if (threads * stride <= 64 << 10) {
-        (void)cycles_of(*state, &bench_case);
+        (void)cycles_of(fixture, &bench_case);
       } else {
-        fixture_run(*state, &bench_case);
-        const struct fixture *fixture = *state;
+        fixture_run(fixture, &bench_case);
         assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
         assert_non_null(strstr(fixture->outcome.reason, "need more than the footprint"));
       }
@@ -243,8 +239,7 @@ static struct flow copy_beside(struct endpoint source, struct endpoint target, u
 
 /* One load runs beside the chase and is timed by itself; one on the chase's own way slows it, one
  * the other way does not. */
-TEST(loads_beside_it_slow_its_way) {
-  struct fixture *fixture = *state;
+TEST(loads_beside_it_slow_its_way, struct fixture *fixture) {
   const struct {
     enum chase_space space;
     struct endpoint memory, loading;
@@ -270,7 +265,7 @@ TEST(loads_beside_it_slow_its_way) {
 }
 
 /* Host threads copy until the GPU's chain has ended. */
-TEST(threads_load_beside_it) {
+TEST(threads_load_beside_it, struct fixture *fixture) {
   struct flow load = copy_beside(endpoint_own(PLACE_NUMA, 0, MEMORY_PAGEABLE),
                                  endpoint_own(PLACE_NUMA, 0, MEMORY_PAGEABLE), 1 << 20);
   load.method = METHOD_CPU;
@@ -278,44 +273,43 @@ TEST(threads_load_beside_it) {
   struct bench_case bench_case = chase_case(CHASE_HOST, host);
   bench_case.flow_count = 1;
   bench_case.flows = &load;
-  (void)cycles_of(*state, &bench_case);
-  const struct fixture *fixture = *state;
+  (void)cycles_of(fixture, &bench_case);
   assert_true(fixture->flow_trials[0].iterations > 0);
   /* Not every host lets the place of memory and the flush of caches be proven, which is noted. */
   assert_int_equal(fixture->outcome.notes.count, 0);
 }
 
-TEST(unsupported_chase_gives_its_reason) {
+TEST(unsupported_chase_gives_its_reason, struct fixture *fixture) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, peer);
-  fixture_skips(*state, &bench_case, "own (device, pool or vmm) memory");
+  fixture_skips(fixture, &bench_case, "own (device, pool or vmm) memory");
   bench_case = chase_case(CHASE_SHARED, host);
-  fixture_skips(*state, &bench_case, "own (device, pool or vmm) memory");
+  fixture_skips(fixture, &bench_case, "own (device, pool or vmm) memory");
   bench_case = chase_case(CHASE_PEER, own);
-  fixture_skips(*state, &bench_case, "another GPU");
+  fixture_skips(fixture, &bench_case, "another GPU");
   bench_case = chase_case(CHASE_SHARED, own);
   work.chase.footprint_bytes = 228 << 10;
-  fixture_skips(*state, &bench_case, "bytes of shared memory to spare");
+  fixture_skips(fixture, &bench_case, "bytes of shared memory to spare");
   bench_case = chase_case(CHASE_GLOBAL, own);
   work.chase.stride_bytes = 4;
-  fixture_skips(*state, &bench_case, "multiple of 8");
+  fixture_skips(fixture, &bench_case, "multiple of 8");
   work.chase.element_bytes = 4;
   work.chase.footprint_bytes = 4 << 20;
-  fixture_skips(*state, &bench_case, "at most 2 MiB");
+  fixture_skips(fixture, &bench_case, "at most 2 MiB");
   work.chase.element_bytes = 8;
   work.chase.stride_bytes = 8;
   work.chase.threads = 1025;
-  fixture_skips(*state, &bench_case, "at most 1024");
+  fixture_skips(fixture, &bench_case, "at most 1024");
   bench_case = chase_case(CHASE_SHARED, own);
   work.chase.access = CHASE_BY_BULK;
-  fixture_skips(*state, &bench_case, "brings bytes into shared memory");
+  fixture_skips(fixture, &bench_case, "brings bytes into shared memory");
   work.chase.space = CHASE_GLOBAL;
   work.chase.stride_bytes = 24;
-  fixture_skips(*state, &bench_case, "multiple of 16");
+  fixture_skips(fixture, &bench_case, "multiple of 16");
   struct flow load = copy_beside(endpoint_own(PLACE_NUMA, 0, MEMORY_MANAGED), own, 1 << 20);
   bench_case = chase_case(CHASE_GLOBAL, own);
   bench_case.flow_count = 1;
   bench_case.flows = &load;
-  fixture_skips(*state, &bench_case, "only method um");
+  fixture_skips(fixture, &bench_case, "only method um");
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

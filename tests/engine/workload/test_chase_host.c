@@ -27,8 +27,7 @@ static struct bench_case chasing(enum memory_kind memory, uint64_t footprint_byt
   return bench;
 }
 
-TEST(every_kind_of_host_memory_is_followed) {
-  struct fixture *fixture = *state;
+TEST(every_kind_of_host_memory_is_followed, struct fixture *fixture) {
   static const enum memory_kind kinds[] = {MEMORY_PAGEABLE, MEMORY_PINNED, MEMORY_REGISTERED,
                                            MEMORY_HOST_VMM};
   for (size_t i = 0; i < COUNT_OF(kinds); i++) {
@@ -44,8 +43,7 @@ TEST(every_kind_of_host_memory_is_followed) {
 }
 
 /* What the first-level cache holds is far faster than what no cache does. */
-TEST(the_footprint_decides) {
-  struct fixture *fixture = *state;
+TEST(the_footprint_decides, struct fixture *fixture) {
   uint64_t ns[2];
   for (int large = 0; large < 2; large++) {
     struct bench_case bench = chasing(MEMORY_PAGEABLE, large ? UINT64_C(256) << 20 : 8 << 10);
@@ -56,8 +54,7 @@ TEST(the_footprint_decides) {
   assert_true(ns[1] > 4 * ns[0]);
 }
 
-TEST(loads_run_beside_it) {
-  struct fixture *fixture = *state;
+TEST(loads_run_beside_it, struct fixture *fixture) {
   const struct flow load = {.role = FLOW_LOAD,
                             .method = METHOD_CPU,
                             .source = fixture_node(0, MEMORY_PAGEABLE),
@@ -72,8 +69,7 @@ TEST(loads_run_beside_it) {
   assert_true(fixture->flow_trials[0].elapsed_ns > 0);
 }
 
-TEST(what_a_processor_cannot_do_has_a_reason) {
-  const struct fixture *fixture = *state;
+TEST(what_a_processor_cannot_do_has_a_reason, struct fixture *fixture) {
   char reason[CASE_REASON_MAX];
   struct bench_case bench = chasing(MEMORY_PAGEABLE, 1 << 20);
   work.chase.blocks = 2;

@@ -38,7 +38,6 @@ TEST(parts_are_found) {
   struct chase_lines lines = {
       .count = LINES, .sm_count = SMS, .line_part = line_part, .sm_part = sm_part};
   const struct world worlds[] = {{30, 1, 0}, {30, 8, 3}, {200, 60, 1}};
-  (void)state;
   for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
     assert_true(divides(&worlds[i], &lines));
     for (int sm = 0; sm < SMS; sm++) {
@@ -58,7 +57,6 @@ TEST(noise_has_no_parts) {
   struct chase_lines lines = {
       .count = LINES, .sm_count = SMS, .line_part = line_part, .sm_part = sm_part};
   const struct world worlds[] = {{0, 0, 0}, {0, 10, 0}, {0, 30, 5}, {2, 60, 0}};
-  (void)state;
   for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
     assert_false(divides(&worlds[i], &lines));
   }

@@ -34,8 +34,7 @@ static struct bench_case computing(const struct flow *flows, uint32_t count) {
   return bench;
 }
 
-TEST(results_are_right) {
-  struct fixture *fixture = *state;
+TEST(results_are_right, struct fixture *fixture) {
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     struct flow flow = kernel((enum compute_op)op, WORKING);
     for (uint32_t percent = 1; percent <= 100; percent += 33) {
@@ -47,8 +46,7 @@ TEST(results_are_right) {
   }
 }
 
-TEST(a_kernel_that_does_nothing_is_corrupt) {
-  struct fixture *fixture = *state;
+TEST(a_kernel_that_does_nothing_is_corrupt, struct fixture *fixture) {
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     const struct flow flow = kernel((enum compute_op)op, LEFT_OUT);
     const struct bench_case bench = computing(&flow, 1);
@@ -60,8 +58,7 @@ TEST(a_kernel_that_does_nothing_is_corrupt) {
 }
 
 /* Half of the SMs take twice as long for the same work; each block of fma has its own. */
-TEST(the_share_of_the_sms_is_the_share_of_the_rate) {
-  struct fixture *fixture = *state;
+TEST(the_share_of_the_sms_is_the_share_of_the_rate, struct fixture *fixture) {
   uint64_t elapsed_ns[2];
   for (int half = 0; half < 2; half++) {
     struct flow flow = kernel(COMPUTE_TRIAD, WORKING);
@@ -76,8 +73,7 @@ TEST(the_share_of_the_sms_is_the_share_of_the_rate) {
 }
 
 /* In a context of their own, on as many SMs: alone, and as a load. */
-TEST(kernels_run_in_green_contexts) {
-  struct fixture *fixture = *state;
+TEST(kernels_run_in_green_contexts, struct fixture *fixture) {
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     struct flow flows[2] = {kernel((enum compute_op)op, WORKING), copy(FLOW_MEASURED)};
     flows[0].compute.sm_percent = 34; /* 45 of 132 SMs, which the driver gives in pairs */
@@ -94,8 +90,7 @@ TEST(kernels_run_in_green_contexts) {
 }
 
 /* test_compute.toml: the driver refuses them on GPU 2. */
-TEST(a_driver_without_green_contexts_is_told) {
-  struct fixture *fixture = *state;
+TEST(a_driver_without_green_contexts_is_told, struct fixture *fixture) {
   struct flow flow = kernel(COMPUTE_FMA, 2);
   flow.compute.sm_share = SM_SHARE_GREEN;
   struct bench_case bench = computing(&flow, 1);
@@ -105,8 +100,7 @@ TEST(a_driver_without_green_contexts_is_told) {
 }
 
 /* Any of their calls may be missing. */
-TEST(a_driver_with_some_of_their_calls_is_told) {
-  struct fixture *fixture = *state;
+TEST(a_driver_with_some_of_their_calls_is_told, struct fixture *fixture) {
   struct cuda_driver *driver = &fixture->engine->context.cuda->driver;
   struct cuda_driver whole;
   struct flow flow = kernel(COMPUTE_FMA, WORKING);
@@ -128,8 +122,7 @@ TEST(a_driver_with_some_of_their_calls_is_told) {
 }
 
 /* Pages that go to and fro beside a kernel. */
-TEST(unified_memory_is_a_load) {
-  struct fixture *fixture = *state;
+TEST(unified_memory_is_a_load, struct fixture *fixture) {
   struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
   flows[1].method = METHOD_UM;
   flows[1].unified.mode = UNIFIED_PREFETCH;
@@ -141,8 +134,7 @@ TEST(unified_memory_is_a_load) {
 }
 
 /* Both ways: what is measured is verified, and the load has a time of its own. */
-TEST(kernels_and_copies_run_beside_each_other) {
-  struct fixture *fixture = *state;
+TEST(kernels_and_copies_run_beside_each_other, struct fixture *fixture) {
   for (int measured = 0; measured < 2; measured++) {
     struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
     if (measured == 1) {
@@ -161,18 +153,17 @@ TEST(kernels_and_copies_run_beside_each_other) {
 }
 
 /* Every priority that there is makes a stream. */
-TEST(flows_have_streams_of_their_priority) {
+TEST(flows_have_streams_of_their_priority, struct fixture *fixture) {
   for (unsigned priority = 0; priority < stream_priority_name_count; priority++) {
     struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
     flows[0].priority = (enum stream_priority)priority;
     flows[1].priority = STREAM_PRIORITY_LOWEST;
     const struct bench_case bench = computing(flows, 2);
-    fixture_run_ok(*state, &bench);
+    fixture_run_ok(fixture, &bench);
   }
 }
 
-TEST(unsupported_kernel_gives_its_reason) {
-  struct fixture *fixture = *state;
+TEST(unsupported_kernel_gives_its_reason, struct fixture *fixture) {
   struct flow flow = kernel(COMPUTE_MATMUL, WORKING);
   flow.size_bytes = 262143;
   fixture_refuse(fixture, flow, "256 x 256, take 256 KiB");

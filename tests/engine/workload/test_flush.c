@@ -54,7 +54,7 @@ void counted_proof(void *memory, uint64_t size_bytes, struct cache_flush_proof *
 /* Before each trial both ends are treated as asked. How long the copies take then depends on what
  * else the machine does: the proof, a chase through a buffer treated the same way, says whether it
  * works. */
-TEST(every_trial_finds_the_caches_as_asked) {
+TEST(every_trial_finds_the_caches_as_asked, struct fixture *fixture) {
   enum { SIZE_BYTES = 64 << 10, BOTH_ENDS = 2 };
   struct cache_flush_proof proof;
   cache_flush_prove(&proof);
@@ -63,7 +63,6 @@ TEST(every_trial_finds_the_caches_as_asked) {
   }
   static const enum host_cache wanted[] = {HOST_CACHE_AS_IS, HOST_CACHE_WARM, HOST_CACHE_FLUSHED};
   for (size_t i = 0; i < COUNT_OF(wanted); i++) {
-    struct fixture *fixture = *state;
     const struct flow flow = {.method = METHOD_CPU,
                               .source = fixture_node(0, MEMORY_PAGEABLE),
                               .target = fixture_node(0, MEMORY_PAGEABLE),
@@ -85,8 +84,7 @@ TEST(every_trial_finds_the_caches_as_asked) {
 }
 
 /* Without the check it is measured, and a note says so. */
-TEST(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it) {
-  struct fixture *fixture = *state;
+TEST(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it, struct fixture *fixture) {
   const struct flow flow = {.method = METHOD_CPU,
                             .source = fixture_node(0, MEMORY_PAGEABLE),
                             .target = fixture_node(0, MEMORY_PAGEABLE),
@@ -109,7 +107,7 @@ TEST(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it) {
 
 /* Whatever the memory, every byte arrives; an iteration is one copy, since only the first finds the
  * caches as they were made. */
-TEST(written_buffers_arrive) {
+TEST(written_buffers_arrive, struct fixture *fixture) {
   static const enum memory_kind kinds[] = {MEMORY_PINNED, MEMORY_PAGEABLE, MEMORY_WRITE_COMBINED};
   for (size_t i = 0; i < 2 * COUNT_OF(kinds); i++) {
     struct flow flow = {.method = METHOD_CE,
@@ -124,14 +122,13 @@ TEST(written_buffers_arrive) {
     }
     struct bench_case bench_case = fixture_transfer(&flow, 1);
     bench_case.measure.host_cache = HOST_CACHE_WARM;
-    fixture_run_ok(*state, &bench_case);
-    const struct fixture *fixture = *state;
+    fixture_run_ok(fixture, &bench_case);
     assert_int_equal(fixture->outcome.iterations, 1);
   }
 }
 
 /* Managed memory is written where its pages are on the host, and stays where it is elsewhere. */
-TEST(managed_memory_is_warm_where_it_is) {
+TEST(managed_memory_is_warm_where_it_is, struct fixture *fixture) {
   const struct flow flow = {.method = METHOD_UM,
                             .source = fixture_node(0, MEMORY_MANAGED),
                             .target = fixture_gpu(0, MEMORY_MANAGED),
@@ -139,7 +136,7 @@ TEST(managed_memory_is_warm_where_it_is) {
                             .size_bytes = UINT64_C(1) << 20};
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   bench_case.measure.host_cache = HOST_CACHE_WARM;
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

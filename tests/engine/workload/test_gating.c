@@ -28,13 +28,12 @@ static void both_ways(struct fixture *fixture, enum gating gating) {
   assert_int_equal(notes_have(&fixture->outcome.notes, NOTE_GATE_OFF), gating == GATING_OFF);
 }
 
-TEST(flows_are_held_unless_the_scenario_says_no) {
-  both_ways(*state, GATING_ON);
-  both_ways(*state, GATING_OFF);
+TEST(flows_are_held_unless_the_scenario_says_no, struct fixture *fixture) {
+  both_ways(fixture, GATING_ON);
+  both_ways(fixture, GATING_OFF);
 }
 
-TEST(load_outlasts_what_it_loads_without_a_gate) {
-  struct fixture *fixture = *state;
+TEST(load_outlasts_what_it_loads_without_a_gate, struct fixture *fixture) {
   struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
   flows[1].role = FLOW_LOAD;
   struct bench_case bench_case = fixture_transfer(flows, 2);
@@ -44,8 +43,7 @@ TEST(load_outlasts_what_it_loads_without_a_gate) {
 }
 
 /* As under a tool that runs one copy after the other. */
-TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate) {
-  struct fixture *fixture = *state;
+TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fixture) {
   struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
   flows[0].size_bytes = 16 * (uint64_t)SIZE_BYTES;
   flows[1].role = FLOW_LOAD;
@@ -63,8 +61,7 @@ TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate) {
 }
 
 /* Only the gate lets them start together. */
-TEST(host_threads_beside_gpus_need_the_gate) {
-  struct fixture *fixture = *state;
+TEST(host_threads_beside_gpus_need_the_gate, struct fixture *fixture) {
   struct flow flows[] = {
       between_gpus(0, 1),
       {.method = METHOD_CPU,
@@ -94,16 +91,15 @@ static enum case_status status_of(struct fixture *fixture, const struct measure 
   return fixture->outcome.status;
 }
 
-TEST(a_small_copy_goes_first_only_behind_a_gate) {
+TEST(a_small_copy_goes_first_only_behind_a_gate, struct fixture *fixture) {
   struct measure measure = fixture_measure();
-  assert_int_equal(status_of(*state, &measure), CASE_FAILED);
-  const struct fixture *fixture = *state;
+  assert_int_equal(status_of(fixture, &measure), CASE_FAILED);
   assert_non_null(strstr(fixture->outcome.reason, "before the timed part"));
   measure.gating = GATING_OFF;
-  assert_int_equal(status_of(*state, &measure), CASE_OK);
+  assert_int_equal(status_of(fixture, &measure), CASE_OK);
   measure.gating = GATING_ON;
   measure.device_cache = CACHE_FLUSHED;
-  assert_int_equal(status_of(*state, &measure), CASE_FAILED);
+  assert_int_equal(status_of(fixture, &measure), CASE_FAILED);
 }
 
 static struct flow with_host(bool to_gpu, enum memory_kind memory, uint64_t size_bytes) {
@@ -118,8 +114,7 @@ static struct flow with_host(bool to_gpu, enum memory_kind memory, uint64_t size
 }
 
 /* From the first start to the last end, whichever flows these are. */
-TEST(window_without_a_gate_has_both_flows_of_one_caller) {
-  struct fixture *fixture = *state;
+TEST(window_without_a_gate_has_both_flows_of_one_caller, struct fixture *fixture) {
   /* The later one of the list is 16 times as long. */
   const struct flow flows[] = {with_host(true, MEMORY_PINNED, SIZE_BYTES),
                                with_host(false, MEMORY_PINNED, 16 * (uint64_t)SIZE_BYTES)};
@@ -141,8 +136,7 @@ TEST(window_without_a_gate_has_both_flows_of_one_caller) {
 }
 
 /* The second call is made when the first has returned, so that the first copy ends long before. */
-TEST(one_thread_calls_one_copy_after_the_other) {
-  struct fixture *fixture = *state;
+TEST(one_thread_calls_one_copy_after_the_other, struct fixture *fixture) {
   const struct flow flows[] = {with_host(true, MEMORY_PAGEABLE, 4 * (uint64_t)SIZE_BYTES),
                                with_host(true, MEMORY_PAGEABLE, 4 * (uint64_t)SIZE_BYTES)};
   struct bench_case bench_case = fixture_transfer(flows, 2);
@@ -156,22 +150,21 @@ TEST(one_thread_calls_one_copy_after_the_other) {
 }
 
 /* One page for all cases, zeroed each time; a trial beside another one has its own. */
-TEST(the_gate_is_kept_between_cases) {
-  struct cuda_session *session = ((struct fixture *)*state)->engine->context.cuda;
+TEST(the_gate_is_kept_between_cases, struct fixture *fixture) {
+  struct cuda_session *session = ((struct fixture *)fixture)->engine->context.cuda;
   unsigned char *first = NULL;
   void *hosts[2];
   CUdeviceptr devices[2];
-  struct error err;
-  both_ways(*state, GATING_ON);
+  both_ways(fixture, GATING_ON);
   first = session->gate.host;
   assert_non_null(first);
   assert_false(session->gate.taken);
   first[7] = 1;
-  both_ways(*state, GATING_ON);
+  both_ways(fixture, GATING_ON);
   assert_ptr_equal(session->gate.host, first);
   first[7] = 1;
-  assert_ok(cuda_session_take_gate(session, 8, &hosts[0], &devices[0], &err), &err);
-  assert_ok(cuda_session_take_gate(session, 8, &hosts[1], &devices[1], &err), &err);
+  assert_ok(cuda_session_take_gate(session, 8, &hosts[0], &devices[0], err), err);
+  assert_ok(cuda_session_take_gate(session, 8, &hosts[1], &devices[1], err), err);
   assert_ptr_equal(hosts[0], first);
   assert_int_equal(first[7], 0);
   assert_ptr_not_equal(hosts[1], first);
@@ -179,10 +172,10 @@ TEST(the_gate_is_kept_between_cases) {
   assert_true(session->gate.taken);
   cuda_session_give_gate(session, hosts[0]);
   cuda_session_give_gate(session, NULL);
-  assert_ok(cuda_session_take_gate(session, 5000, &hosts[0], &devices[0], &err), &err);
+  assert_ok(cuda_session_take_gate(session, 5000, &hosts[0], &devices[0], err), err);
   assert_int_equal(session->gate.size_bytes, 5000);
   cuda_session_give_gate(session, hosts[0]);
-  both_ways(*state, GATING_ON);
+  both_ways(fixture, GATING_ON);
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

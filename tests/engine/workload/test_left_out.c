@@ -23,7 +23,7 @@ static void is_found(struct fixture *fixture, const struct bench_case *bench_cas
   }
 }
 
-TEST(streams_are_corrupt) {
+TEST(streams_are_corrupt, struct fixture *fixture) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     struct bench_case bench_case = fixture_transfer(NULL, 0);
     bench_case.kind = CASE_STREAM;
@@ -32,16 +32,16 @@ TEST(streams_are_corrupt) {
                                   .type = NUMBER_F32,
                                   .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
                                   .size_bytes = 40000};
-    fixture_run_ok(*state, &bench_case);
+    fixture_run_ok(fixture, &bench_case);
     work.stream.memory.index = LEFT_OUT;
-    is_found(*state, &bench_case, CASE_CORRUPT,
+    is_found(fixture, &bench_case, CASE_CORRUPT,
              op == STREAM_DOT    ? "the dot product is"
              : op == STREAM_READ ? "the words that were read add up to"
                                  : "10000 of 10000 elements are wrong, the first at 0");
   }
 }
 
-TEST(chases_are_corrupt) {
+TEST(chases_are_corrupt, struct fixture *fixture) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
   bench_case.work = &work;
@@ -51,14 +51,14 @@ TEST(chases_are_corrupt) {
                               .footprint_bytes = 64 << 10,
                               .stride_bytes = 128,
                               .hops = 100};
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
   work.chase.gpu = LEFT_OUT;
   work.chase.memory.index = LEFT_OUT;
-  is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
+  is_found(fixture, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
 }
 
 /* Whole rounds of the chain end where they began, and so does a kernel that loads nothing. */
-TEST(whole_rounds_are_corrupt) {
+TEST(whole_rounds_are_corrupt, struct fixture *fixture) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_CHASE;
   bench_case.work = &work;
@@ -71,13 +71,13 @@ TEST(whole_rounds_are_corrupt) {
                               .cache = CACHE_L1,
                               .hops = 512};
   bench_case.measure.iterations = 1;
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
   work.chase.gpu = LEFT_OUT;
   work.chase.memory.index = LEFT_OUT;
-  is_found(*state, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
+  is_found(fixture, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
 }
 
-TEST(arithmetic_has_no_times) {
+TEST(arithmetic_has_no_times, struct fixture *fixture) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
   bench_case.work = &work;
@@ -88,13 +88,13 @@ TEST(arithmetic_has_no_times) {
                                         .block = 1,
                                         .grid = 1,
                                         .instructions = 512};
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
   work.arithmetic.gpu = LEFT_OUT;
-  is_found(*state, &bench_case, CASE_FAILED, "no SM noted");
+  is_found(fixture, &bench_case, CASE_FAILED, "no SM noted");
 }
 
 /* Thread 87 of 96: a byte of its result arrives inverted. */
-TEST(a_wrong_result_of_arithmetic_is_corrupt) {
+TEST(a_wrong_result_of_arithmetic_is_corrupt, struct fixture *fixture) {
   struct bench_case bench_case = fixture_transfer(NULL, 0);
   bench_case.kind = CASE_ARITHMETIC;
   bench_case.work = &work;
@@ -106,12 +106,12 @@ TEST(a_wrong_result_of_arithmetic_is_corrupt) {
                                         .block = 32,
                                         .grid = 3,
                                         .instructions = 512};
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
   work.arithmetic.gpu = 1;
-  is_found(*state, &bench_case, CASE_CORRUPT, " instructions thread 87 is at 0x");
+  is_found(fixture, &bench_case, CASE_CORRUPT, " instructions thread 87 is at 0x");
 }
 
-TEST(pages_of_unknown_place_are_not_moved) {
+TEST(pages_of_unknown_place_are_not_moved, struct fixture *fixture) {
   struct flow flow = {.method = METHOD_UM,
                       .source = fixture_node(0, MEMORY_MANAGED),
                       .target = fixture_gpu(WORKING, MEMORY_MANAGED),
@@ -119,9 +119,9 @@ TEST(pages_of_unknown_place_are_not_moved) {
                       .size_bytes = 1 << 20,
                       .unified = {.mode = UNIFIED_PREFETCH, .touch_by = INITIATOR_TARGET}};
   const struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
   flow.target.index = LEFT_OUT;
-  is_found(*state, &bench_case, CASE_FAILED, "before a trial, at the source: asking where pages");
+  is_found(fixture, &bench_case, CASE_FAILED, "before a trial, at the source: asking where pages");
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

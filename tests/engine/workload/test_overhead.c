@@ -24,8 +24,7 @@ static struct bench_case overhead(enum overhead_operation operation, enum memory
   return bench_case;
 }
 
-TEST(every_call_is_timed) {
-  struct fixture *fixture = *state;
+TEST(every_call_is_timed, struct fixture *fixture) {
   for (int operation = 0; operation < (int)overhead_operation_name_count; operation++) {
     const enum overhead_traits traits = overhead_traits_of((enum overhead_operation)operation);
     if ((traits & OVERHEAD_MEMORY) != 0) {
@@ -44,8 +43,7 @@ TEST(every_call_is_timed) {
 }
 
 /* Several threads with other allocations around, of which each has its turn. */
-TEST(threads_call_at_once) {
-  struct fixture *fixture = *state;
+TEST(threads_call_at_once, struct fixture *fixture) {
   const enum overhead_operation operations[] = {OVERHEAD_POINTER_ATTRIBUTE, OVERHEAD_MEMCPY_HTOD,
                                                 OVERHEAD_POOL_FREE};
   for (size_t i = 0; i < COUNT_OF(operations); i++) {
@@ -75,8 +73,7 @@ TEST(threads_call_at_once) {
   assert_int_equal(fixture->outcome.iterations, 2);
 }
 
-TEST(every_kind_is_allocated_and_freed) {
-  struct fixture *fixture = *state;
+TEST(every_kind_is_allocated_and_freed, struct fixture *fixture) {
   for (int kind = 0; kind < (int)memory_kind_name_count; kind++) {
     for (int i = 0; i < 2; i++) {
       struct bench_case bench_case =
@@ -91,8 +88,7 @@ TEST(every_kind_is_allocated_and_freed) {
 }
 
 /* More than 64 allocations, or 1 GiB of them, are never held at once. */
-TEST(allocations_are_limited) {
-  struct fixture *fixture = *state;
+TEST(allocations_are_limited, struct fixture *fixture) {
   struct bench_case bench_case = overhead(OVERHEAD_ALLOCATE, MEMORY_DEVICE, 4096);
   bench_case.measure.min_trial_ns = UINT64_C(1000000000);
   fixture_run_ok(fixture, &bench_case);
@@ -108,8 +104,7 @@ TEST(allocations_are_limited) {
 }
 
 /* Copies while two threads lock and unlock pages; alone that is no measurement. */
-TEST(pages_are_locked_beside_copies) {
-  struct fixture *fixture = *state;
+TEST(pages_are_locked_beside_copies, struct fixture *fixture) {
   struct flow flows[] = {{.method = METHOD_CE,
                           .source = fixture_node(0, MEMORY_PINNED),
                           .target = fixture_gpu(0, MEMORY_DEVICE),
@@ -140,22 +135,21 @@ TEST(pages_are_locked_beside_copies) {
   assert_non_null(strstr(fixture->outcome.reason, "it is a load"));
 }
 
-TEST(unsupported_overhead_gives_its_reason) {
-  const struct fixture *fixture = *state;
+TEST(unsupported_overhead_gives_its_reason, struct fixture *fixture) {
   struct bench_case bench_case = overhead(OVERHEAD_KERNEL_LAUNCH, MEMORY_DEVICE, 0);
   work.overhead.gpu = 99;
-  fixture_skips(*state, &bench_case, "no such GPU");
+  fixture_skips(fixture, &bench_case, "no such GPU");
   bench_case = overhead(OVERHEAD_ALLOCATE, MEMORY_DEVICE, 0);
-  fixture_skips(*state, &bench_case, "at least one byte");
+  fixture_skips(fixture, &bench_case, "at least one byte");
   bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
   work.overhead.memory.place = PLACE_GPU;
-  fixture_skips(*state, &bench_case, "cannot be at a GPU");
+  fixture_skips(fixture, &bench_case, "cannot be at a GPU");
   bench_case = overhead(OVERHEAD_FREE, MEMORY_PINNED, 4096);
   work.overhead.memory.index = 17;
-  fixture_skips(*state, &bench_case, "no NUMA node 17");
+  fixture_skips(fixture, &bench_case, "no NUMA node 17");
   bench_case =
       overhead(OVERHEAD_ALLOCATE, MEMORY_MANAGED, fixture->machine->gpus[0].free_memory_bytes / 2);
-  fixture_skips(*state, &bench_case, "free_share");
+  fixture_skips(fixture, &bench_case, "free_share");
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -42,8 +42,7 @@ static void run_ok(struct fixture *fixture, const struct flow *flow) {
 }
 
 /* Each end of a copy in another process, beside the same in this one, which takes as long. */
-TEST(every_share_is_copied_and_verified) {
-  struct fixture *fixture = *state;
+TEST(every_share_is_copied_and_verified, struct fixture *fixture) {
   for (unsigned share = 0; share < share_name_count; share++) {
     for (int method = METHOD_CE; method <= METHOD_SM; method++) {
       for (int32_t gpu = 0; gpu < 2; gpu++) {
@@ -69,16 +68,14 @@ TEST(every_share_is_copied_and_verified) {
   }
 }
 
-TEST(processes_of_both_ends_differ) {
-  struct fixture *fixture = *state;
+TEST(processes_of_both_ends_differ, struct fixture *fixture) {
   struct flow flow = flow_between(shared(SHARE_IPC, 0, 1), shared(SHARE_FD, 1, 2), METHOD_CE);
   run_ok(fixture, &flow);
   flow = flow_between(shared(SHARE_POOL, 0, 2), shared(SHARE_POOL, 0, 2), METHOD_SM);
   run_ok(fixture, &flow);
 }
 
-TEST(host_threads_copy_shared_memory) {
-  struct fixture *fixture = *state;
+TEST(host_threads_copy_shared_memory, struct fixture *fixture) {
   struct flow flow =
       flow_between(shared(SHARE_MEMFD, 0, 1), fixture_node(0, MEMORY_PAGEABLE), METHOD_CPU);
   run_ok(fixture, &flow);
@@ -86,8 +83,7 @@ TEST(host_threads_copy_shared_memory) {
   run_ok(fixture, &flow);
 }
 
-TEST(rows_of_a_strided_copy_are_filled_by_their_owner) {
-  struct fixture *fixture = *state;
+TEST(rows_of_a_strided_copy_are_filled_by_their_owner, struct fixture *fixture) {
   struct flow flow =
       flow_between(shared(SHARE_IPC, 0, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
   flow.shape =
@@ -103,8 +99,7 @@ TEST(rows_of_a_strided_copy_are_filled_by_their_owner) {
 
 /* test_processes.toml: a byte of each copy of this size arrives wrong. The owner of the target
  * finds it. */
-TEST(the_owner_finds_what_is_wrong) {
-  struct fixture *fixture = *state;
+TEST(the_owner_finds_what_is_wrong, struct fixture *fixture) {
   struct flow flow =
       flow_between(fixture_gpu(1, MEMORY_DEVICE), shared(SHARE_IPC, 0, 1), METHOD_CE);
   flow.size_bytes = 3 * SIZE;
@@ -116,8 +111,7 @@ TEST(the_owner_finds_what_is_wrong) {
 }
 
 /* test_processes.toml: the driver cannot export a pool of GPU 1. */
-TEST(what_cannot_be_shared_is_skipped) {
-  struct fixture *fixture = *state;
+TEST(what_cannot_be_shared_is_skipped, struct fixture *fixture) {
   const struct flow flow =
       flow_between(shared(SHARE_POOL, 1, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
   const struct bench_case bench_case = fixture_transfer(&flow, 1);
@@ -126,8 +120,7 @@ TEST(what_cannot_be_shared_is_skipped) {
   assert_non_null(strstr(fixture->outcome.reason, "process 1: cuMemPoolExportPointer"));
 }
 
-TEST(methods_say_what_they_do_not_copy) {
-  const struct fixture *fixture = *state;
+TEST(methods_say_what_they_do_not_copy, struct fixture *fixture) {
   const char *why = "copied whole or in rows, by method ce, sm or cpu";
   struct flow flow =
       flow_between(shared(SHARE_IPC, 0, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
@@ -138,8 +131,7 @@ TEST(methods_say_what_they_do_not_copy) {
   fixture_refuse(fixture, flow, why);
 }
 
-TEST(calls_open_what_others_have) {
-  struct fixture *fixture = *state;
+TEST(calls_open_what_others_have, struct fixture *fixture) {
   static const enum overhead_operation operations[] = {
       OVERHEAD_IPC_OPEN,  OVERHEAD_IPC_CLOSE,  OVERHEAD_FD_OPEN,     OVERHEAD_FD_CLOSE,
       OVERHEAD_POOL_OPEN, OVERHEAD_POOL_CLOSE, OVERHEAD_SHARED_OPEN, OVERHEAD_SHARED_CLOSE};
@@ -173,13 +165,11 @@ static void refuses(const struct fixture *fixture, const struct peer_packet *pac
   assert_string_equal(answer.reason, why);
 }
 
-TEST(numbers_from_elsewhere_are_checked) {
-  const struct fixture *fixture = *state;
+TEST(numbers_from_elsewhere_are_checked, struct fixture *fixture) {
   const struct endpoint memory = shared(SHARE_MEMFD, 0, 1);
   const int32_t gpus[] = {-1, (int32_t)fixture->machine->gpu_count, INT32_MAX};
   struct peer_packet packet;
   struct share_handle handle;
-  struct error err = {0};
   memset(&packet, 0, sizeof packet);
   packet.request = PEER_EVENT_OPEN;
   for (size_t i = 0; i < COUNT_OF(gpus); i++) {
@@ -187,7 +177,7 @@ TEST(numbers_from_elsewhere_are_checked) {
     refuses(fixture, &packet, -1, "it has no such GPU");
   }
   uint64_t lent = 0;
-  assert_ok(peer_export(&fixture->engine->context, &memory, SIZE, &lent, &handle, &err), &err);
+  assert_ok(peer_export(&fixture->engine->context, &memory, SIZE, &lent, &handle, err), err);
   (void)close(handle.file);
   packet.request = PEER_SIGNAL_PASS;
   packet.signal.index = 0;
@@ -201,30 +191,28 @@ TEST(numbers_from_elsewhere_are_checked) {
 }
 
 /* It ends with the last of them. */
-TEST(a_file_that_nobody_wants_is_closed) {
+TEST(a_file_that_nobody_wants_is_closed, struct fixture *fixture) {
   struct peer_packet packet;
   int ends[2];
   char byte;
   memset(&packet, 0, sizeof packet);
   assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-  refuses(*state, &packet, ends[1], "it was asked for something unknown");
+  refuses(fixture, &packet, ends[1], "it was asked for something unknown");
   assert_int_equal(close(ends[1]), 0);
   assert_int_equal(read(ends[0], &byte, 1), 0);
   assert_int_equal(close(ends[0]), 0);
 }
 
 /* Last: nothing can be measured with it any more. */
-TEST(a_process_that_ended_costs_the_case_and_the_engine) {
-  struct fixture *fixture = *state;
+TEST(a_process_that_ended_costs_the_case_and_the_engine, struct fixture *fixture) {
   const struct flow flow =
       flow_between(shared(SHARE_IPC, 0, 2), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
   const struct bench_case bench_case = fixture_transfer(&flow, 1);
   const struct trial_sink sink = {.context = NULL};
-  struct error err = {0};
   assert_int_equal(engine_case_processes(&bench_case), 1 << 2);
   assert_int_equal(kill(fixture->peer_pids[1], SIGKILL), 0);
   assert_int_equal(waitpid(fixture->peer_pids[1], NULL, 0), fixture->peer_pids[1]);
-  assert_int_equal(engine_run_case(fixture->engine, &bench_case, &sink, &fixture->outcome, &err),
+  assert_int_equal(engine_run_case(fixture->engine, &bench_case, &sink, &fixture->outcome, err),
                    STATUS_STICKY);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
   assert_string_equal(fixture->outcome.reason,

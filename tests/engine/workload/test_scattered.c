@@ -51,7 +51,6 @@ static bool check_places(uint64_t *places, const struct scatter_shape *scatter) 
 
 TEST(places_are_apart) {
   static const uint64_t counts[] = {1, 2, 3, 1000, 100000};
-  (void)state;
   for (size_t i = 0; i < 2 * COUNT_OF(counts); i++) {
     const struct scatter_shape scatter = {.pieces = counts[i / 2],
                                           .piece_bytes = 7,
@@ -91,7 +90,7 @@ static void run_pieces(struct fixture *fixture, struct flow flow) {
   }
 }
 
-TEST(pieces_arrive) {
+TEST(pieces_arrive, struct fixture *fixture) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint pageable = fixture_node(0, MEMORY_PAGEABLE);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
@@ -102,38 +101,37 @@ TEST(pieces_arrive) {
     for (size_t k = 0; k < COUNT_OF(sizes); k++) {
       struct flow flow = scattered(METHOD_CE, ends[i][0], ends[i][1], sizes[k][0], sizes[k][1]);
       flow.scatter.places = k % 2 == 0 ? PIECES_RANDOM : PIECES_STRIDED;
-      run_pieces(*state, flow);
+      run_pieces(fixture, flow);
       flow.scatter.submit = SUBMIT_BATCH;
       flow.scatter.order = (enum batch_order)(k % batch_order_name_count);
       flow.scatter.overlap = k == 1;
-      run_pieces(*state, flow);
+      run_pieces(fixture, flow);
       flow.method = METHOD_SM;
-      run_pieces(*state, flow);
+      run_pieces(fixture, flow);
     }
   }
-  run_pieces(*state, scattered(METHOD_CE, pageable, gpu, 9, 1000));
-  run_pieces(*state, batch(gpu, pageable, 9, 1000));
+  run_pieces(fixture, scattered(METHOD_CE, pageable, gpu, 9, 1000));
+  run_pieces(fixture, batch(gpu, pageable, 9, 1000));
   struct flow staged = scattered(METHOD_CE, gpu, peer, 9, 1000);
   staged.staged = true;
-  run_pieces(*state, staged);
+  run_pieces(fixture, staged);
 }
 
-TEST(million_pieces_arrive) {
+TEST(million_pieces_arrive, struct fixture *fixture) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   struct flow flow = batch(host, gpu, 1000000, 16);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
-  struct fixture *fixture = *state;
   uint64_t host_bytes = 0;
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
   engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
   assert_true(host_bytes == 2 * flow.size_bytes + 40 * flow.scatter.pieces);
-  run_pieces(*state, flow);
+  run_pieces(fixture, flow);
   flow.method = METHOD_SM;
-  run_pieces(*state, flow);
+  run_pieces(fixture, flow);
 }
 
-TEST(two_directions_at_once_arrive) {
+TEST(two_directions_at_once_arrive, struct fixture *fixture) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   const struct flow flows[] = {scattered(METHOD_CE, host, gpu, 100, 5000),
@@ -144,8 +142,7 @@ TEST(two_directions_at_once_arrive) {
                                 .initiator = INITIATOR_TARGET,
                                 .size_bytes = 1 << 20}};
   struct bench_case bench_case = fixture_transfer(flows, 3);
-  fixture_run_ok(*state, &bench_case);
-  const struct fixture *fixture = *state;
+  fixture_run_ok(fixture, &bench_case);
   assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
 }
 
@@ -158,12 +155,12 @@ static void corrupted(struct fixture *fixture, struct flow flow, const char *why
   }
 }
 
-TEST(one_wrong_byte_is_found_and_named) {
+TEST(one_wrong_byte_is_found_and_named, struct fixture *fixture) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
-  corrupted(*state, scattered(METHOD_CE, host, gpu, 1000, 48), ", byte 17 of piece 776: expected");
-  corrupted(*state, batch(host, gpu, 100000, 48), ", byte 5 of piece 77777: expected");
-  corrupted(*state, scattered(METHOD_SM, host, fixture_gpu(3, MEMORY_DEVICE), 10, 48),
+  corrupted(fixture, scattered(METHOD_CE, host, gpu, 1000, 48), ", byte 17 of piece 776: expected");
+  corrupted(fixture, batch(host, gpu, 100000, 48), ", byte 5 of piece 77777: expected");
+  corrupted(fixture, scattered(METHOD_SM, host, fixture_gpu(3, MEMORY_DEVICE), 10, 48),
             "480 of 960 bytes differ");
 }
 
@@ -173,7 +170,6 @@ TEST(a_byte_between_pieces_is_named) {
   const struct flow flow = {.scatter = {.pieces = 2, .piece_bytes = 10}};
   const struct flow_run run = {.flow = &flow, .pieces = &pieces};
   char text[96];
-  (void)state;
   pieces_describe(&run, 37, text, sizeof text);
   assert_string_equal(text, "byte 7 of piece 0");
   pieces_describe(&run, 9, text, sizeof text);
@@ -197,22 +193,21 @@ static void between(double low, double value, double high) {
   }
 }
 
-TEST(rates_are_those_of_a_gpu) {
+TEST(rates_are_those_of_a_gpu, struct fixture *fixture) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   const uint64_t bytes = 4 << 20;
-  between(5, rate(*state, batch(host, gpu, bytes >> 14, 1 << 14)), 6);
-  between(31, rate(*state, batch(host, gpu, bytes >> 15, 1 << 15)), 35);
-  between(21, rate(*state, batch(gpu, host, bytes >> 14, 1 << 14)), 25);
-  between(5, rate(*state, scattered(METHOD_CE, host, gpu, bytes >> 14, 1 << 14)), 7);
-  between(46, rate(*state, scattered(METHOD_CE, host, gpu, bytes >> 20, 1 << 20)), 52);
-  between(50, rate(*state, scattered(METHOD_SM, host, gpu, bytes >> 11, 1 << 11)), 53);
+  between(5, rate(fixture, batch(host, gpu, bytes >> 14, 1 << 14)), 6);
+  between(31, rate(fixture, batch(host, gpu, bytes >> 15, 1 << 15)), 35);
+  between(21, rate(fixture, batch(gpu, host, bytes >> 14, 1 << 14)), 25);
+  between(5, rate(fixture, scattered(METHOD_CE, host, gpu, bytes >> 14, 1 << 14)), 7);
+  between(46, rate(fixture, scattered(METHOD_CE, host, gpu, bytes >> 20, 1 << 20)), 52);
+  between(50, rate(fixture, scattered(METHOD_SM, host, gpu, bytes >> 11, 1 << 11)), 53);
 }
 
-TEST(impossible_pieces_are_refused) {
+TEST(impossible_pieces_are_refused, struct fixture *fixture) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
-  struct fixture *fixture = *state;
   struct flow flow = batch(host, gpu, 10, 10);
   const int32_t version = fixture->machine->driver_cuda_version;
   fixture->machine->driver_cuda_version = 12070;

@@ -25,8 +25,7 @@ static struct bench_case signal_of(enum signal_op op, int32_t gpu, struct endpoi
   return bench;
 }
 
-TEST(flags_come_there_and_back) {
-  struct fixture *fixture = *state;
+TEST(flags_come_there_and_back, struct fixture *fixture) {
   struct bench_case bench = signal_of(SIGNAL_FLAG, WORKING, fixture_node(0, MEMORY_PINNED));
   fixture_run_ok(fixture, &bench);
   assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
@@ -57,8 +56,7 @@ static struct endpoint lent_node(enum share share) {
 }
 
 /* A thread of the other process begins and has the time. */
-TEST(threads_of_another_process_pass_flags) {
-  struct fixture *fixture = *state;
+TEST(threads_of_another_process_pass_flags, struct fixture *fixture) {
   for (int op = SIGNAL_FLAG; op <= (int)SIGNAL_STREAM; op++) {
     for (int share = SHARE_MEMFD; share <= (int)SHARE_SHM; share++) {
       const struct bench_case bench =
@@ -74,8 +72,7 @@ TEST(threads_of_another_process_pass_flags) {
 
 /* By kernels and by streams, in memory of either GPU, which is the other process's however it is
  * opened; and by streams within one process. */
-TEST(gpus_of_another_process_pass_flags) {
-  struct fixture *fixture = *state;
+TEST(gpus_of_another_process_pass_flags, struct fixture *fixture) {
   for (int op = SIGNAL_FLAG; op <= (int)SIGNAL_STREAM; op++) {
     for (int home = 0; home < (int)signal_home_name_count; home++) {
       for (int share = SHARE_IPC; share <= (int)SHARE_POOL; share++) {
@@ -94,8 +91,7 @@ TEST(gpus_of_another_process_pass_flags) {
   }
 }
 
-TEST(events_are_passed_on) {
-  struct fixture *fixture = *state;
+TEST(events_are_passed_on, struct fixture *fixture) {
   const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC),
                                     lent_gpu(WORKING, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
@@ -108,8 +104,7 @@ TEST(events_are_passed_on) {
 }
 
 /* test_signal.toml: the driver exports no event of GPU 2. */
-TEST(what_a_driver_lacks_is_skipped) {
-  struct fixture *fixture = *state;
+TEST(what_a_driver_lacks_is_skipped, struct fixture *fixture) {
   const struct bench_case bench = signal_of(SIGNAL_EVENT, 2, lent_gpu(1, SHARE_IPC));
   fixture_run(fixture, &bench);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
@@ -118,8 +113,7 @@ TEST(what_a_driver_lacks_is_skipped) {
 
 /* test_signal.toml: what GPU 3 writes does not arrive. No side is left waiting, and the next case
  * runs. */
-TEST(a_lost_value_of_a_stream_is_corrupt) {
-  struct fixture *fixture = *state;
+TEST(a_lost_value_of_a_stream_is_corrupt, struct fixture *fixture) {
   const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
     struct bench_case bench = signal_of(SIGNAL_STREAM, LEFT_OUT, others[i]);
@@ -133,8 +127,7 @@ TEST(a_lost_value_of_a_stream_is_corrupt) {
 }
 
 /* test_signal.toml: GPU 2 queues its first waits alone, in each process once. They do not stay. */
-TEST(a_stream_that_queues_half_is_not_left_waiting) {
-  struct fixture *fixture = *state;
+TEST(a_stream_that_queues_half_is_not_left_waiting, struct fixture *fixture) {
   const struct endpoint others[] = {fixture_gpu(2, MEMORY_DEVICE), lent_gpu(2, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
     const struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, others[i]);
@@ -145,20 +138,19 @@ TEST(a_stream_that_queues_half_is_not_left_waiting) {
   }
 }
 
-TEST(additions_are_made_once) {
+TEST(additions_are_made_once, struct fixture *fixture) {
   const struct endpoint others[] = {fixture_node(0, MEMORY_PINNED), fixture_gpu(1, MEMORY_DEVICE),
                                     fixture_gpu(WORKING, MEMORY_DEVICE), lent_node(SHARE_MEMFD),
                                     lent_gpu(1, SHARE_FD)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
     struct bench_case bench = signal_of(SIGNAL_ATOMIC, WORKING, others[i]);
-    fixture_run_ok(*state, &bench);
+    fixture_run_ok(fixture, &bench);
     bench = signal_of(SIGNAL_ATOMICS, WORKING, others[i]);
-    fixture_run_ok(*state, &bench);
+    fixture_run_ok(fixture, &bench);
   }
 }
 
-TEST(a_lost_addition_is_corrupt) {
-  struct fixture *fixture = *state;
+TEST(a_lost_addition_is_corrupt, struct fixture *fixture) {
   struct bench_case bench = signal_of(SIGNAL_ATOMIC, LEFT_OUT, fixture_gpu(1, MEMORY_DEVICE));
   fixture_run(fixture, &bench);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
@@ -175,8 +167,7 @@ static void refused(const struct fixture *fixture, const struct bench_case *benc
   assert_non_null(strstr(found, why));
 }
 
-TEST(what_cannot_be_has_a_reason) {
-  const struct fixture *fixture = *state;
+TEST(what_cannot_be_has_a_reason, struct fixture *fixture) {
   struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
   refused(fixture, &bench, "to a stream of another GPU, or to the host");
   bench = signal_of(SIGNAL_FLAG, WORKING, lent_gpu(WORKING, SHARE_IPC));

@@ -29,7 +29,7 @@ static void run_verified(struct fixture *fixture, const struct bench_case *bench
   assert_true(fixture->outcome.verified);
 }
 
-TEST(every_operation_on_a_gpu) {
+TEST(every_operation_on_a_gpu, struct fixture *fixture) {
   const uint32_t vectors[] = {0, 4, 8, 16};
   const uint32_t unrolls[] = {0, 1, 4};
   for (int op = 0; op < (int)stream_op_name_count; op++) {
@@ -42,8 +42,7 @@ TEST(every_operation_on_a_gpu) {
       if (type == NUMBER_F64 && work.stream.vector_bytes == 4) {
         continue;
       }
-      run_verified(*state, &bench_case);
-      const struct fixture *fixture = *state;
+      run_verified(fixture, &bench_case);
       assert_int_equal(fixture->outcome.clock, CLOCK_EVENT);
       assert_true(fixture->outcome.gated);
       assert_int_equal(fixture->trials[0].cycles, 0);
@@ -51,7 +50,7 @@ TEST(every_operation_on_a_gpu) {
   }
 }
 
-TEST(every_operation_on_the_host) {
+TEST(every_operation_on_the_host, struct fixture *fixture) {
   const uint64_t sizes[] = {8, 24, 4096, SIZE_BYTES, 3000000};
   for (int op = 0; op < (int)stream_op_name_count; op++) {
     for (size_t i = 0; i < 2 * COUNT_OF(sizes); i++) {
@@ -61,13 +60,13 @@ TEST(every_operation_on_the_host) {
       work.stream.size_bytes = sizes[i / 2];
       work.stream.threads = i % 2 == 0 ? 0 : 1;
       work.stream.passes = (uint32_t)(i % 3);
-      run_verified(*state, &bench_case);
-      assert_int_equal(((struct fixture *)*state)->outcome.clock, CLOCK_HOST);
+      run_verified(fixture, &bench_case);
+      assert_int_equal(((struct fixture *)fixture)->outcome.clock, CLOCK_HOST);
     }
   }
 }
 
-TEST(one_thread_and_many_blocks) {
+TEST(one_thread_and_many_blocks, struct fixture *fixture) {
   const struct {
     uint32_t block, grid;
   } shapes[] = {{1, 1}, {33, 2}, {1024, 1}, {256, 100000}, {7, STREAM_GRID_FULL}};
@@ -78,24 +77,23 @@ TEST(one_thread_and_many_blocks) {
       work.stream.block = shapes[i].block;
       work.stream.grid = shapes[i].grid;
       work.stream.passes = shapes[i].grid <= 2 ? 3 : 1;
-      run_verified(*state, &bench_case);
+      run_verified(fixture, &bench_case);
     }
   }
 }
 
 /* Blocks with the same part read its bytes as often as there are such blocks. */
-TEST(parts_are_read_by_several_blocks) {
-  const struct fixture *fixture = *state;
+TEST(parts_are_read_by_several_blocks, struct fixture *fixture) {
   char reason[CASE_REASON_MAX];
   struct bench_case bench_case =
       stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_READ, NUMBER_F64);
   work.stream.grid = 12;
   work.stream.parts = 4;
   assert_int_equal(stream_sweeps(&work.stream), 3);
-  run_verified(*state, &bench_case);
+  run_verified(fixture, &bench_case);
   work.stream.passes = 2;
   assert_int_equal(stream_sweeps(&work.stream), 6);
-  run_verified(*state, &bench_case);
+  run_verified(fixture, &bench_case);
   const char *const why = "a multiple";
   work.stream.parts = 5;
   assert_non_null(
@@ -107,8 +105,7 @@ TEST(parts_are_read_by_several_blocks) {
 }
 
 /* Blocks that wait for others to end would make all passes over parts of the arrays. */
-TEST(passes_need_all_blocks_at_once) {
-  const struct fixture *fixture = *state;
+TEST(passes_need_all_blocks_at_once, struct fixture *fixture) {
   const uint32_t sms = fixture->machine->gpus[0].sm_count;
   const struct {
     uint32_t block, grid;
@@ -141,7 +138,7 @@ TEST(passes_need_all_blocks_at_once) {
 }
 
 /* The time of a kernel with several passes that notes cycles is its own: no launch is in it. */
-TEST(loads_past_the_l1_cache) {
+TEST(loads_past_the_l1_cache, struct fixture *fixture) {
   const enum stream_op ops[] = {STREAM_COPY, STREAM_READ};
   const uint32_t vectors[] = {0, 4, 8, 16};
   for (size_t i = 0; i < 16; i++) {
@@ -151,13 +148,11 @@ TEST(loads_past_the_l1_cache) {
     work.stream.vector_bytes = vectors[i / 2 % 4];
     work.stream.passes = i < 8 ? 1 : 5;
     work.stream.clock = STREAM_CLOCK_CYCLES;
-    run_verified(*state, &bench_case);
-    const struct fixture *fixture = *state;
+    run_verified(fixture, &bench_case);
     assert_int_equal(fixture->outcome.clock, i < 8 ? CLOCK_EVENT : CLOCK_KERNEL);
     assert_true(fixture->trials[0].cycles > 0);
   }
   char reason[CASE_REASON_MAX];
-  const struct fixture *fixture = *state;
   struct bench_case bench_case =
       stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F64);
   work.stream.cache = CACHE_L2;
@@ -166,15 +161,14 @@ TEST(loads_past_the_l1_cache) {
 
 /* The operation that is timed is the last of four over the same arrays, which end as they should in
  * every trial; and what repeats by itself from the L2 does not where they follow each other. */
-TEST(operations_in_sequence) {
-  const uint64_t l2_bytes = ((struct fixture *)*state)->machine->gpus[0].l2_bytes;
+TEST(operations_in_sequence, struct fixture *fixture) {
+  const uint64_t l2_bytes = ((struct fixture *)fixture)->machine->gpus[0].l2_bytes;
   for (int op = 0; op <= (int)STREAM_TRIAD; op++) {
     struct bench_case bench_case =
         stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);
     bench_case.measure.verify = VERIFY_EVERY;
     work.stream.order = STREAM_SEQUENCE;
-    run_verified(*state, &bench_case);
-    const struct fixture *fixture = *state;
+    run_verified(fixture, &bench_case);
     for (uint32_t i = 0; i < fixture->trial_count; i++) {
       assert_int_equal(fixture->trials[i].iterations, 1);
     }
@@ -186,11 +180,10 @@ TEST(operations_in_sequence) {
   struct bench_case bench_case =
       stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_COPY, NUMBER_F64);
   work.stream.size_bytes = l2_bytes / 5 * 2 / 8 * 8; /* two fit, three do not */
-  const struct fixture *fixture = *state;
   double ns[2];
   for (int order = 0; order < 2; order++) {
     work.stream.order = (enum stream_order)order;
-    run_verified(*state, &bench_case);
+    run_verified(fixture, &bench_case);
     const struct trial *trial = &fixture->trials[fixture->trial_count - 1];
     ns[order] = (double)trial->elapsed_ns / trial->iterations;
   }
@@ -198,7 +191,7 @@ TEST(operations_in_sequence) {
 }
 
 /* On the GPU and on the host, beside a copy engine and beside host threads. */
-TEST(loads_run_beside_it) {
+TEST(loads_run_beside_it, struct fixture *fixture) {
   const struct flow loads[] = {{.role = FLOW_LOAD,
                                 .method = METHOD_CE,
                                 .source = fixture_node(0, MEMORY_PINNED),
@@ -219,8 +212,7 @@ TEST(loads_run_beside_it) {
     work.stream.threads = i < 3 ? 0 : 1;
     bench_case.flows = &loads[i % 3 == 1];
     bench_case.flow_count = i % 3 == 2 ? 2 : 1;
-    run_verified(*state, &bench_case);
-    const struct fixture *fixture = *state;
+    run_verified(fixture, &bench_case);
     assert_int_equal(fixture->outcome.clock, i / 3 == 0 ? CLOCK_EVENT : CLOCK_HOST);
     assert_true(fixture->flow_trial_count >= bench_case.flow_count * fixture->trial_count);
     assert_true(fixture->flow_trials[0].iterations > 0);
@@ -228,32 +220,30 @@ TEST(loads_run_beside_it) {
 }
 
 /* By cycles, one launch is one trial. */
-TEST(cycles_are_counted) {
+TEST(cycles_are_counted, struct fixture *fixture) {
   struct bench_case bench_case =
       stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F32);
   work.stream.clock = STREAM_CLOCK_CYCLES;
   bench_case.measure.min_trial_ns = 1000000;
-  run_verified(*state, &bench_case);
-  const struct fixture *fixture = *state;
+  run_verified(fixture, &bench_case);
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
     assert_int_equal(fixture->trials[i].iterations, 1);
     assert_true(fixture->trials[i].cycles > 0);
   }
 }
 
-TEST(caches_are_flushed_with_it) {
+TEST(caches_are_flushed_with_it, struct fixture *fixture) {
   struct bench_case bench_case = stream_case(fixture_gpu(0, MEMORY_DEVICE), STREAM_ADD, NUMBER_F64);
   bench_case.measure.device_cache = CACHE_FLUSHED;
-  run_verified(*state, &bench_case);
+  run_verified(fixture, &bench_case);
   bench_case = stream_case(fixture_node(0, MEMORY_PINNED), STREAM_ADD, NUMBER_F64);
   bench_case.measure.host_cache = HOST_CACHE_FLUSHED;
-  run_verified(*state, &bench_case);
+  run_verified(fixture, &bench_case);
   bench_case.measure.host_cache = HOST_CACHE_WARM;
-  run_verified(*state, &bench_case);
+  run_verified(fixture, &bench_case);
 }
 
-TEST(memory_is_counted) {
-  const struct fixture *fixture = *state;
+TEST(memory_is_counted, struct fixture *fixture) {
   struct bench_case bench_case =
       stream_case(fixture_gpu(2, MEMORY_DEVICE), STREAM_TRIAD, NUMBER_F64);
   uint64_t host_bytes;
@@ -267,47 +257,47 @@ TEST(memory_is_counted) {
   assert_int_equal(gpu_bytes[2], 0);
 }
 
-TEST(unsupported_stream_gives_its_reason) {
+TEST(unsupported_stream_gives_its_reason, struct fixture *fixture) {
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   struct bench_case bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F16);
-  fixture_skips(*state, &bench_case, "f32 or f64");
+  fixture_skips(fixture, &bench_case, "f32 or f64");
   bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F64);
   work.stream.size_bytes = 12;
-  fixture_skips(*state, &bench_case, "whole f64");
+  fixture_skips(fixture, &bench_case, "whole f64");
   bench_case = stream_case(gpu, STREAM_MUL, NUMBER_F64);
   work.stream.vector_bytes = 4;
-  fixture_skips(*state, &bench_case, "less than one f64");
+  fixture_skips(fixture, &bench_case, "less than one f64");
   work.stream.vector_bytes = 32;
-  fixture_skips(*state, &bench_case, "no kernel");
+  fixture_skips(fixture, &bench_case, "no kernel");
   work.stream.vector_bytes = 16;
   work.stream.unroll = 3;
-  fixture_skips(*state, &bench_case, "no kernel");
+  fixture_skips(fixture, &bench_case, "no kernel");
   work.stream.unroll = 1;
   work.stream.block = 1025;
-  fixture_skips(*state, &bench_case, "1024");
+  fixture_skips(fixture, &bench_case, "1024");
   bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F64);
   work.stream.order = STREAM_SEQUENCE;
-  fixture_skips(*state, &bench_case, "copy, mul, add and triad of f64");
+  fixture_skips(fixture, &bench_case, "copy, mul, add and triad of f64");
   bench_case = stream_case(gpu, STREAM_COPY, NUMBER_F32);
   work.stream.order = STREAM_SEQUENCE;
-  fixture_skips(*state, &bench_case, "copy, mul, add and triad of f64");
+  fixture_skips(fixture, &bench_case, "copy, mul, add and triad of f64");
   bench_case = stream_case(gpu, STREAM_DOT, NUMBER_F32);
   work.stream.grid = 1 << 23;
-  fixture_skips(*state, &bench_case, "sum of its own");
+  fixture_skips(fixture, &bench_case, "sum of its own");
   bench_case = stream_case(fixture_gpu(99, MEMORY_DEVICE), STREAM_DOT, NUMBER_F32);
-  fixture_skips(*state, &bench_case, "no GPU 99");
+  fixture_skips(fixture, &bench_case, "no GPU 99");
   bench_case = stream_case(fixture_gpu(0, MEMORY_MANAGED), STREAM_DOT, NUMBER_F32);
-  fixture_skips(*state, &bench_case, "its own memory");
+  fixture_skips(fixture, &bench_case, "its own memory");
   bench_case = stream_case(fixture_node(0, MEMORY_MANAGED), STREAM_DOT, NUMBER_F32);
-  fixture_skips(*state, &bench_case, "managed");
+  fixture_skips(fixture, &bench_case, "managed");
   bench_case = stream_case(fixture_node(77, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
-  fixture_skips(*state, &bench_case, "no NUMA node 77");
+  fixture_skips(fixture, &bench_case, "no NUMA node 77");
   bench_case = stream_case(fixture_node(0, MEMORY_PAGEABLE), STREAM_DOT, NUMBER_F32);
   work.stream.threads = 100000;
-  fixture_skips(*state, &bench_case, "100000 threads");
+  fixture_skips(fixture, &bench_case, "100000 threads");
   work.stream.threads = 0;
   work.stream.grid = 1;
-  fixture_skips(*state, &bench_case, "a GPU's");
+  fixture_skips(fixture, &bench_case, "a GPU's");
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

@@ -7,8 +7,7 @@
 
 enum { ELEMENTS = 5000 };
 
-TEST(wrong_elements_are_counted) {
-  const struct fixture *fixture = *state;
+TEST(wrong_elements_are_counted, struct fixture *fixture) {
   const struct memory_context context = {.machine = fixture->machine};
   static const struct {
     enum number_type type;
@@ -27,11 +26,10 @@ TEST(wrong_elements_are_counted) {
     const struct stream_arrays arrays = {.out = &array, .a = &array};
     const struct stream_values values = {.seed_a = 7, .factor_a = 1, .element_bytes = bytes};
     struct pattern_compare_result found;
-    struct error err = {0};
     void *host = NULL;
-    assert_ok(stream_host.create(&context, &stream, &arrays, &host, &err), &err);
-    assert_ok(stream_host.fill(host, &array, &values, &err), &err);
-    assert_ok(stream_host.compare(host, &array, &values, &found, &err), &err);
+    assert_ok(stream_host.create(&context, &stream, &arrays, &host, err), err);
+    assert_ok(stream_host.fill(host, &array, &values, err), err);
+    assert_ok(stream_host.compare(host, &array, &values, &found, err), err);
     assert_int_equal(found.bad_bytes, 0);
     assert_true(found.first_offset == UINT64_MAX);
     /* Of either thread; of an element with two wrong bytes, the element. */
@@ -39,7 +37,7 @@ TEST(wrong_elements_are_counted) {
     for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
       memory[WRONG[i] * bytes] ^= 1;
       memory[WRONG[i] * bytes + bytes - 1] ^= 1;
-      assert_ok(stream_host.compare(host, &array, &values, &found, &err), &err);
+      assert_ok(stream_host.compare(host, &array, &values, &found, err), err);
       assert_int_equal(found.bad_bytes, i + 1);
       assert_int_equal(found.first_offset, WRONG[i]);
     }

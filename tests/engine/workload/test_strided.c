@@ -31,37 +31,37 @@ static void run_shapes(struct fixture *fixture, enum method method, struct endpo
   }
 }
 
-TEST(odd_shapes_arrive_by_copy_engine) {
-  run_shapes(*state, METHOD_CE, fixture_node(0, MEMORY_PINNED), fixture_gpu(0, MEMORY_DEVICE));
-  run_shapes(*state, METHOD_CE, fixture_gpu(0, MEMORY_DEVICE), fixture_node(0, MEMORY_PAGEABLE));
-  run_shapes(*state, METHOD_CE, fixture_gpu(0, MEMORY_DEVICE), fixture_gpu(1, MEMORY_DEVICE));
-  run_shapes(*state, METHOD_CE, fixture_gpu(2, MEMORY_DEVICE), fixture_gpu(2, MEMORY_DEVICE));
+TEST(odd_shapes_arrive_by_copy_engine, struct fixture *fixture) {
+  run_shapes(fixture, METHOD_CE, fixture_node(0, MEMORY_PINNED), fixture_gpu(0, MEMORY_DEVICE));
+  run_shapes(fixture, METHOD_CE, fixture_gpu(0, MEMORY_DEVICE), fixture_node(0, MEMORY_PAGEABLE));
+  run_shapes(fixture, METHOD_CE, fixture_gpu(0, MEMORY_DEVICE), fixture_gpu(1, MEMORY_DEVICE));
+  run_shapes(fixture, METHOD_CE, fixture_gpu(2, MEMORY_DEVICE), fixture_gpu(2, MEMORY_DEVICE));
 }
 
-TEST(odd_shapes_arrive_by_kernel) {
-  run_shapes(*state, METHOD_SM, fixture_node(0, MEMORY_PINNED), fixture_gpu(0, MEMORY_DEVICE));
-  run_shapes(*state, METHOD_SM, fixture_gpu(0, MEMORY_DEVICE), fixture_node(0, MEMORY_PINNED));
-  run_shapes(*state, METHOD_SM, fixture_gpu(0, MEMORY_DEVICE), fixture_gpu(1, MEMORY_DEVICE));
+TEST(odd_shapes_arrive_by_kernel, struct fixture *fixture) {
+  run_shapes(fixture, METHOD_SM, fixture_node(0, MEMORY_PINNED), fixture_gpu(0, MEMORY_DEVICE));
+  run_shapes(fixture, METHOD_SM, fixture_gpu(0, MEMORY_DEVICE), fixture_node(0, MEMORY_PINNED));
+  run_shapes(fixture, METHOD_SM, fixture_gpu(0, MEMORY_DEVICE), fixture_gpu(1, MEMORY_DEVICE));
 }
 
-TEST(impossible_shapes_are_refused) {
+TEST(impossible_shapes_are_refused, struct fixture *fixture) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
-  fixture_refuse(*state, strided(METHOD_CE, host, gpu, (struct copy_shape){16, 4, 1, 8}),
+  fixture_refuse(fixture, strided(METHOD_CE, host, gpu, (struct copy_shape){16, 4, 1, 8}),
                  "do not fit");
-  fixture_refuse(*state, strided(METHOD_SM, host, gpu, (struct copy_shape){16, 0, 1, 32}),
+  fixture_refuse(fixture, strided(METHOD_SM, host, gpu, (struct copy_shape){16, 0, 1, 32}),
                  "height");
-  fixture_refuse(*state,
+  fixture_refuse(fixture,
                  strided(METHOD_CE, host, gpu, (struct copy_shape){16, 2, 1, UINT64_C(1) << 31}),
                  "pitch below");
   struct flow flow = strided(METHOD_SM, host, gpu, (struct copy_shape){12, 4, 1, 20});
   flow.kernel.vector_bytes = 8;
-  fixture_refuse(*state, flow, "does not divide");
+  fixture_refuse(fixture, flow, "does not divide");
   flow.kernel = (struct kernel_shape){.variant = KERNEL_BULK};
-  fixture_refuse(*state, flow, "contiguous");
+  fixture_refuse(fixture, flow, "contiguous");
   flow = strided(METHOD_CE, host, gpu, (struct copy_shape){12, 4, 1, 20});
   flow.size_bytes++;
-  fixture_refuse(*state, flow, "width x height x depth");
+  fixture_refuse(fixture, flow, "width x height x depth");
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

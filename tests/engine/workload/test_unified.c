@@ -33,50 +33,49 @@ static void run_one(struct fixture *fixture, struct flow flow, enum clock clock)
   }
 }
 
-TEST(pages_move_on_demand) {
-  const struct fixture *fixture = *state;
-  run_one(*state, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
+TEST(pages_move_on_demand, struct fixture *fixture) {
+  run_one(fixture, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
   assert_true(fixture->outcome.verified);
-  run_one(*state, unified(UNIFIED_DEMAND, gpu0, host), CLOCK_HOST);
+  run_one(fixture, unified(UNIFIED_DEMAND, gpu0, host), CLOCK_HOST);
   assert_true(fixture->outcome.verified);
-  run_one(*state, unified(UNIFIED_DEMAND, gpu0, gpu1), CLOCK_EVENT);
+  run_one(fixture, unified(UNIFIED_DEMAND, gpu0, gpu1), CLOCK_EVENT);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_PEER_PAGES));
   assert_false(fixture->outcome.verified);
 }
 
-TEST(pages_are_prefetched) {
-  run_one(*state, unified(UNIFIED_PREFETCH, host, gpu0), CLOCK_EVENT);
-  run_one(*state, unified(UNIFIED_PREFETCH, gpu0, host), CLOCK_EVENT);
-  run_one(*state, unified(UNIFIED_PREFETCH, gpu0, gpu1), CLOCK_EVENT);
+TEST(pages_are_prefetched, struct fixture *fixture) {
+  run_one(fixture, unified(UNIFIED_PREFETCH, host, gpu0), CLOCK_EVENT);
+  run_one(fixture, unified(UNIFIED_PREFETCH, gpu0, host), CLOCK_EVENT);
+  run_one(fixture, unified(UNIFIED_PREFETCH, gpu0, gpu1), CLOCK_EVENT);
 }
 
-TEST(threads_and_strides_touch_all) {
+TEST(threads_and_strides_touch_all, struct fixture *fixture) {
   const uint64_t strides[] = {1, 100, 4096, 5000, 65536, (uint64_t)SIZE_BYTES * 2};
   for (size_t i = 0; i < COUNT_OF(strides); i++) {
     struct flow flow = unified(UNIFIED_DEMAND, gpu0, host);
     flow.unified.threads = (uint32_t)i + 1;
     flow.unified.stride_bytes = strides[i];
-    run_one(*state, flow, CLOCK_HOST);
+    run_one(fixture, flow, CLOCK_HOST);
     flow = unified(UNIFIED_DEMAND, host, gpu0);
     flow.unified.stride_bytes = strides[i];
     flow.kernel = (struct kernel_shape){.block = 64, .grid = 3};
-    run_one(*state, flow, CLOCK_EVENT);
+    run_one(fixture, flow, CLOCK_EVENT);
   }
 }
 
-TEST(every_advice_is_taken) {
+TEST(every_advice_is_taken, struct fixture *fixture) {
   for (int advise = 0; advise < (int)advise_name_count; advise++) {
     struct flow flow = unified(UNIFIED_PREFETCH, host, gpu0);
     flow.unified.advise = (enum advise)advise;
-    run_one(*state, flow, CLOCK_EVENT);
+    run_one(fixture, flow, CLOCK_EVENT);
     flow = unified(UNIFIED_DEMAND, gpu0, host);
     flow.unified.advise = (enum advise)advise;
-    run_one(*state, flow, CLOCK_HOST);
+    run_one(fixture, flow, CLOCK_HOST);
   }
 }
 
 /* Pages that a GPU takes, that the driver moves, and that a thread of the host takes. */
-TEST(pages_move_beside_a_load) {
+TEST(pages_move_beside_a_load, struct fixture *fixture) {
   const enum clock clocks[] = {CLOCK_EVENT, CLOCK_EVENT, CLOCK_HOST};
   struct flow flows[] = {unified(UNIFIED_DEMAND, host, gpu0), {0}};
   flows[1] = (struct flow){.role = FLOW_LOAD,
@@ -89,8 +88,7 @@ TEST(pages_move_beside_a_load) {
     flows[0] = i == 2 ? unified(UNIFIED_DEMAND, gpu0, host)
                       : unified(i == 0 ? UNIFIED_DEMAND : UNIFIED_PREFETCH, host, gpu0);
     struct bench_case bench_case = fixture_transfer(flows, 2);
-    fixture_run_ok(*state, &bench_case);
-    const struct fixture *fixture = *state;
+    fixture_run_ok(fixture, &bench_case);
     assert_int_equal(fixture->outcome.clock, clocks[i]);
     assert_true(fixture->flow_trials[1].flow == 1 && fixture->flow_trials[1].iterations > 0);
   }
@@ -98,7 +96,7 @@ TEST(pages_move_beside_a_load) {
 
 /* Every way of touching, by a GPU and by threads, alone and both at once: what is read adds up,
  * what is written is there. */
-TEST(pages_are_touched_in_every_way) {
+TEST(pages_are_touched_in_every_way, struct fixture *fixture) {
   const struct unified_shape ways[] = {
       {.access = TOUCH_READ},
       {.order = TOUCH_RANDOM},
@@ -115,16 +113,16 @@ TEST(pages_are_touched_in_every_way) {
     flow.unified.touch_by = INITIATOR_TARGET;
     flow.unified.threads = 3;
     flow.unified.together = i / 2 % 2 == 1;
-    run_one(*state, flow, by_gpu && !flow.unified.together ? CLOCK_EVENT : CLOCK_HOST);
+    run_one(fixture, flow, by_gpu && !flow.unified.together ? CLOCK_EVENT : CLOCK_HOST);
   }
 }
 
-TEST(flushed_caches_go_with_it) {
+TEST(flushed_caches_go_with_it, struct fixture *fixture) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   bench_case.measure.host_cache = HOST_CACHE_FLUSHED;
   bench_case.measure.device_cache = CACHE_FLUSHED;
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
 }
 
 static uint64_t flow_elapsed_ns(const struct fixture *fixture, uint32_t ordinal, uint32_t flow) {
@@ -157,28 +155,27 @@ static void run_both(struct fixture *fixture, const struct flow flows[2], enum c
   }
 }
 
-TEST(both_ways_between_gpus) {
+TEST(both_ways_between_gpus, struct fixture *fixture) {
   const struct flow demand[] = {unified(UNIFIED_DEMAND, gpu0, gpu1),
                                 unified(UNIFIED_DEMAND, gpu1, gpu0)};
-  run_both(*state, demand, CLOCK_EVENT);
+  run_both(fixture, demand, CLOCK_EVENT);
   const struct flow prefetch[] = {unified(UNIFIED_PREFETCH, gpu0, gpu1),
                                   unified(UNIFIED_PREFETCH, gpu1, gpu0)};
-  run_both(*state, prefetch, CLOCK_EVENT);
+  run_both(fixture, prefetch, CLOCK_EVENT);
 }
 
-TEST(both_ways_with_the_host) {
-  const struct fixture *fixture = *state;
+TEST(both_ways_with_the_host, struct fixture *fixture) {
   const struct flow prefetch[] = {unified(UNIFIED_PREFETCH, host, gpu0),
                                   unified(UNIFIED_PREFETCH, gpu0, host)};
-  run_both(*state, prefetch, CLOCK_EVENT);
+  run_both(fixture, prefetch, CLOCK_EVENT);
   const struct flow demand[] = {unified(UNIFIED_DEMAND, host, gpu0),
                                 unified(UNIFIED_DEMAND, gpu0, host)};
-  run_both(*state, demand, CLOCK_HOST);
+  run_both(fixture, demand, CLOCK_HOST);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_END_POLLED));
 }
 
 /* Other methods as well can run on streams and on threads in one case. */
-TEST(copies_of_host_and_gpu_together) {
+TEST(copies_of_host_and_gpu_together, struct fixture *fixture) {
   const struct flow flows[] = {
       {.method = METHOD_CPU,
        .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
@@ -190,7 +187,7 @@ TEST(copies_of_host_and_gpu_together) {
        .target = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_DEVICE},
        .size_bytes = SIZE_BYTES},
   };
-  run_both(*state, flows, CLOCK_HOST);
+  run_both(fixture, flows, CLOCK_HOST);
 }
 
 static void flow_unsupported_reason(struct fixture *fixture, struct flow flow, const char *why) {
@@ -198,8 +195,7 @@ static void flow_unsupported_reason(struct fixture *fixture, struct flow flow, c
   fixture_skips(fixture, &bench_case, why);
 }
 
-TEST(more_than_the_share_is_refused_before_allocation) {
-  struct fixture *fixture = *state;
+TEST(more_than_the_share_is_refused_before_allocation, struct fixture *fixture) {
   const uint64_t free_bytes = fixture->machine->gpus[0].free_memory_bytes;
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.size_bytes = free_bytes / 4 + 1;
@@ -223,46 +219,44 @@ TEST(more_than_the_share_is_refused_before_allocation) {
   fixture_skips(fixture, &bench_case, "below 1");
 }
 
-TEST(unsupported_unified_gives_its_reason) {
+TEST(unsupported_unified_gives_its_reason, struct fixture *fixture) {
   struct flow flow = unified(UNIFIED_DEMAND, host, host);
-  flow_unsupported_reason(*state, flow, "needs a GPU");
-  flow_unsupported_reason(*state, unified(UNIFIED_DEMAND, gpu0, gpu0), "both ends are one");
+  flow_unsupported_reason(fixture, flow, "needs a GPU");
+  flow_unsupported_reason(fixture, unified(UNIFIED_DEMAND, gpu0, gpu0), "both ends are one");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.source.memory = MEMORY_PINNED;
-  flow_unsupported_reason(*state, flow, "managed at both ends");
+  flow_unsupported_reason(fixture, flow, "managed at both ends");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.source.index = 17;
-  flow_unsupported_reason(*state, flow, "no NUMA node 17");
+  flow_unsupported_reason(fixture, flow, "no NUMA node 17");
   flow = unified(UNIFIED_DEMAND, gpu0, host);
   flow.unified.threads = 100000;
-  flow_unsupported_reason(*state, flow, "processors");
+  flow_unsupported_reason(fixture, flow, "processors");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.kernel.block = 33;
-  flow_unsupported_reason(*state, flow, "multiple of 32");
+  flow_unsupported_reason(fixture, flow, "multiple of 32");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.shape = (struct copy_shape){16, 1, 1, 16};
-  flow_unsupported_reason(*state, flow, "strided");
+  flow_unsupported_reason(fixture, flow, "strided");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.method = METHOD_CE;
-  flow_unsupported_reason(*state, flow, "only method um");
+  flow_unsupported_reason(fixture, flow, "only method um");
   flow = unified(UNIFIED_DEMAND, host, gpu0);
   flow.role = FLOW_LOAD;
-  flow_unsupported_reason(*state, flow, "prefetched to and fro");
+  flow_unsupported_reason(fixture, flow, "prefetched to and fro");
   flow = unified(UNIFIED_DEMAND, gpu0, gpu1);
   flow.unified.together = true;
-  flow_unsupported_reason(*state, flow, "one end is numa");
+  flow_unsupported_reason(fixture, flow, "one end is numa");
 }
 
-TEST(without_concurrent_access_it_is_refused) {
-  struct fixture *fixture = *state;
+TEST(without_concurrent_access_it_is_refused, struct fixture *fixture) {
   fixture->machine->gpus[0].concurrent_managed_access = false;
   flow_unsupported_reason(fixture, unified(UNIFIED_PREFETCH, host, gpu0),
                           "no concurrent managed access");
   fixture->machine->gpus[0].concurrent_managed_access = true;
 }
 
-TEST(a_gpu_that_reads_host_pages_says_so) {
-  struct fixture *fixture = *state;
+TEST(a_gpu_that_reads_host_pages_says_so, struct fixture *fixture) {
   fixture->machine->gpus[0].host_page_tables = true;
   run_one(fixture, unified(UNIFIED_DEMAND, host, gpu0), CLOCK_EVENT);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_READ_IN_PLACE));
@@ -270,8 +264,7 @@ TEST(a_gpu_that_reads_host_pages_says_so) {
   fixture->machine->gpus[0].host_page_tables = false;
 }
 
-TEST(more_iterations_than_one_are_an_error) {
-  struct fixture *fixture = *state;
+TEST(more_iterations_than_one_are_an_error, struct fixture *fixture) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   bench_case.measure.iterations = 2;

@@ -32,37 +32,37 @@ static void is_corrupt(struct fixture *fixture, const struct flow *flows, uint32
   }
 }
 
-TEST(half_a_duplex_is_corrupt) {
+TEST(half_a_duplex_is_corrupt, struct fixture *fixture) {
   const struct flow half[] = {between_gpus(METHOD_CE, 0, 1, DROPPED_BYTES),
                               between_gpus(METHOD_CE, 1, 0, DROPPED_BYTES)};
-  is_corrupt(*state, half, 2, "flow 1: 1234560 of 1234560 bytes differ, the first at offset 0");
+  is_corrupt(fixture, half, 2, "flow 1: 1234560 of 1234560 bytes differ, the first at offset 0");
   const struct flow whole[] = {between_gpus(METHOD_CE, 0, 1, DROPPED_BYTES + 1),
                                between_gpus(METHOD_CE, 1, 0, DROPPED_BYTES + 1)};
   struct bench_case bench_case = fixture_transfer(whole, 2);
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
 }
 
 /* What a kernel does whose reads were optimised away. */
-TEST(a_kernel_that_copies_nothing_is_corrupt) {
+TEST(a_kernel_that_copies_nothing_is_corrupt, struct fixture *fixture) {
   struct flow flow = between_gpus(METHOD_SM, 3, 1, 100000);
   flow.kernel.vector_bytes = 8;
-  is_corrupt(*state, &flow, 1, "flow 0: 100000 of 100000 bytes differ");
+  is_corrupt(fixture, &flow, 1, "flow 0: 100000 of 100000 bytes differ");
   flow.kernel.vector_bytes = 4;
   struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
 }
 
 /* The first two launches are of the warm-up and of the poison; those of the trials are dropped. */
-TEST(pages_that_are_not_touched_are_corrupt) {
+TEST(pages_that_are_not_touched_are_corrupt, struct fixture *fixture) {
   const struct flow flow = {.method = METHOD_UM,
                             .source = fixture_node(0, MEMORY_MANAGED),
                             .target = fixture_gpu(2, MEMORY_MANAGED),
                             .size_bytes = UINT64_C(100) * 4096,
                             .unified = {.touch_by = INITIATOR_TARGET, .stride_bytes = 4096}};
-  is_corrupt(*state, &flow, 1, "flow 0: 100 of 409600 bytes differ, the first at offset 0");
+  is_corrupt(fixture, &flow, 1, "flow 0: 100 of 409600 bytes differ, the first at offset 0");
   struct flow reads = flow;
   reads.unified.access = TOUCH_READ;
-  is_corrupt(*state, &reads, 1,
+  is_corrupt(fixture, &reads, 1,
              "after a trial, at the target: the bytes that were read add up to 0, not ");
 }
 
@@ -73,28 +73,28 @@ static uint64_t window_of(struct fixture *fixture, const struct flow *flows, uin
   return fixture->trials[fixture->trial_count - 1].elapsed_ns;
 }
 
-TEST(the_window_covers_the_flow_that_ends_last) {
+TEST(the_window_covers_the_flow_that_ends_last, struct fixture *fixture) {
   const struct flow early = between_gpus(METHOD_CE, 0, 1, MIB);
   const struct flow late = between_gpus(METHOD_CE, 1, 0, (uint64_t)16 * MIB);
-  const uint64_t early_ns = window_of(*state, &early, 1);
-  const uint64_t late_ns = window_of(*state, &late, 1);
+  const uint64_t early_ns = window_of(fixture, &early, 1);
+  const uint64_t late_ns = window_of(fixture, &late, 1);
   assert_true(late_ns > 4 * early_ns);
   const struct flow orders[2][2] = {{early, late}, {late, early}};
   for (int order = 0; order < 2; order++) {
-    const uint64_t window_ns = window_of(*state, orders[order], 2);
+    const uint64_t window_ns = window_of(fixture, orders[order], 2);
     assert_true(window_ns >= late_ns - late_ns / 100);
   }
 }
 
 /* Two flows one way share a link: both move all their bytes when that takes twice as long. */
-TEST(two_flows_move_twice_the_bytes) {
+TEST(two_flows_move_twice_the_bytes, struct fixture *fixture) {
   const struct flow flow = between_gpus(METHOD_CE, 0, 1, (uint64_t)16 * MIB);
   const struct flow flows[] = {flow, flow};
-  const uint64_t one_ns = window_of(*state, &flow, 1);
-  const uint64_t two_ns = window_of(*state, flows, 2);
+  const uint64_t one_ns = window_of(fixture, &flow, 1);
+  const uint64_t two_ns = window_of(fixture, flows, 2);
   assert_true(two_ns > one_ns + one_ns * 9 / 10);
   const struct flow both[] = {flow, between_gpus(METHOD_CE, 1, 0, (uint64_t)16 * MIB)};
-  assert_true(window_of(*state, both, 2) < one_ns + one_ns / 2);
+  assert_true(window_of(fixture, both, 2) < one_ns + one_ns / 2);
 }
 
 /* What a flow took in the last trial. */
@@ -114,8 +114,7 @@ static struct flow on_stream(struct flow flow, uint32_t stream, uint32_t copies)
 }
 
 /* Two GPUs, both directions of one link: beside each other they take the longer one's time. */
-TEST(flows_of_one_stream_follow_each_other) {
-  struct fixture *fixture = *state;
+TEST(flows_of_one_stream_follow_each_other, struct fixture *fixture) {
   const struct flow out = between_gpus(METHOD_CE, 0, 1, (uint64_t)16 * MIB);
   const struct flow back = between_gpus(METHOD_SM, 1, 0, (uint64_t)8 * MIB);
   const uint64_t out_ns = window_of(fixture, &out, 1);
@@ -133,9 +132,8 @@ TEST(flows_of_one_stream_follow_each_other) {
 }
 
 /* A part of each in turn, and their times are still their own. */
-TEST(copies_are_shuffled_as_the_case_says) {
+TEST(copies_are_shuffled_as_the_case_says, struct fixture *fixture) {
   static const uint16_t ORDER[] = {1, 0, 0, 1, 1, 0};
-  struct fixture *fixture = *state;
   const struct flow out = between_gpus(METHOD_CE, 0, 1, (uint64_t)16 * MIB);
   const struct flow back = between_gpus(METHOD_CE, 1, 0, (uint64_t)4 * MIB);
   const uint64_t out_ns = window_of(fixture, &out, 1);
@@ -151,8 +149,7 @@ TEST(copies_are_shuffled_as_the_case_says) {
 }
 
 /* A gate would fill the queue, and the host could not open it. */
-TEST(many_copies_of_one_stream_are_not_held) {
-  struct fixture *fixture = *state;
+TEST(many_copies_of_one_stream_are_not_held, struct fixture *fixture) {
   const struct flow many = on_stream(between_gpus(METHOD_CE, 0, 1, 4096), 1, 200);
   const struct flow mix[] = {many, on_stream(between_gpus(METHOD_CE, 1, 0, 4096), 2, 3)};
   struct bench_case bench_case = fixture_transfer(mix, 2);
@@ -188,7 +185,7 @@ static uint32_t count_threads(void) {
   return count;
 }
 
-TEST(threads_that_enqueue_end_with_the_case) {
+TEST(threads_that_enqueue_end_with_the_case, struct fixture *fixture) {
   enum { CASES = 8 };
   const struct flow flow = {.method = METHOD_CE,
                             .source = fixture_node(0, MEMORY_PAGEABLE),
@@ -197,19 +194,19 @@ TEST(threads_that_enqueue_end_with_the_case) {
                             .size_bytes = 4096};
   const struct flow two[] = {flow, flow};
   struct bench_case bench_case = fixture_transfer(two, 2);
-  fixture_run_ok(*state, &bench_case);
+  fixture_run_ok(fixture, &bench_case);
   const uint32_t before = count_threads();
   for (int i = 0; i < CASES; i++) {
-    fixture_run_ok(*state, &bench_case);
+    fixture_run_ok(fixture, &bench_case);
   }
   assert_true(count_threads() < before + CASES); /* one that was joined may still be listed */
 }
 
 /* Of a stream that goes on, only the flow that was dropped. */
-TEST(a_dropped_flow_of_a_stream_is_corrupt) {
+TEST(a_dropped_flow_of_a_stream_is_corrupt, struct fixture *fixture) {
   const struct flow mix[] = {on_stream(between_gpus(METHOD_CE, 0, 1, DROPPED_BYTES), 1, 2),
                              on_stream(between_gpus(METHOD_CE, 1, 0, DROPPED_BYTES), 1, 2)};
-  is_corrupt(*state, mix, 2, "flow 1: 1234560 of 1234560 bytes differ, the first at offset 0");
+  is_corrupt(fixture, mix, 2, "flow 1: 1234560 of 1234560 bytes differ, the first at offset 0");
 }
 
 static struct flow host_flow(int32_t gpu, bool to_gpu, enum flow_role role, uint64_t size_bytes) {
@@ -224,17 +221,17 @@ static struct flow host_flow(int32_t gpu, bool to_gpu, enum flow_role role, uint
 }
 
 /* GPU 3 drops every launch of the kernel that copies both ways. */
-TEST(both_ways_to_the_host_are_one_kernel) {
+TEST(both_ways_to_the_host_are_one_kernel, struct fixture *fixture) {
   const struct flow both[] = {host_flow(3, true, FLOW_MEASURED, MIB + 7),
                               host_flow(3, false, FLOW_MEASURED, MIB + 7)};
-  is_corrupt(*state, both, 2, "flow 0: 1048583 of 1048583 bytes differ");
+  is_corrupt(fixture, both, 2, "flow 0: 1048583 of 1048583 bytes differ");
   const struct flow under_load[] = {host_flow(3, false, FLOW_LOAD, MIB),
                                     host_flow(3, true, FLOW_MEASURED, MIB)};
-  is_corrupt(*state, under_load, 2, "flow 1: 1048576 of 1048576 bytes differ");
+  is_corrupt(fixture, under_load, 2, "flow 1: 1048576 of 1048576 bytes differ");
 }
 
 /* What is not two opposite copies of one size, shaped by the engine, is a kernel each. */
-TEST(other_flows_to_the_host_are_kernels_of_their_own) {
+TEST(other_flows_to_the_host_are_kernels_of_their_own, struct fixture *fixture) {
   const struct flow measured = host_flow(3, true, FLOW_MEASURED, MIB);
   struct flow shaped[] = {measured, host_flow(3, false, FLOW_MEASURED, MIB)};
   shaped[1].kernel.block = 128;
@@ -247,14 +244,13 @@ TEST(other_flows_to_the_host_are_kernels_of_their_own) {
   } cases[] = {{shaped, 2}, {same_way, 2}, {sizes, 2}, {three, 3}};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct bench_case bench_case = fixture_transfer(cases[i].flows, cases[i].count);
-    fixture_run_ok(*state, &bench_case);
+    fixture_run_ok(fixture, &bench_case);
     assert_false(engine_flow_is_paired(&bench_case, 0));
   }
 }
 
 /* Both flows of a kernel take its time; several GPUs have a kernel each. */
-TEST(flows_of_one_kernel_share_its_window) {
-  struct fixture *fixture = *state;
+TEST(flows_of_one_kernel_share_its_window, struct fixture *fixture) {
   const struct flow flows[] = {host_flow(0, true, FLOW_MEASURED, (uint64_t)16 * MIB),
                                host_flow(1, false, FLOW_MEASURED, (uint64_t)16 * MIB),
                                host_flow(0, false, FLOW_MEASURED, (uint64_t)16 * MIB),
@@ -274,15 +270,13 @@ TEST(flows_of_one_kernel_share_its_window) {
 }
 
 /* As after one GPU fell off its bus: the driver counts the others anew. The others are measured. */
-TEST(another_gpu_than_the_probed_one_is_refused) {
-  struct fixture *fixture = *state;
+TEST(another_gpu_than_the_probed_one_is_refused, struct fixture *fixture) {
   struct engine *whole = fixture->engine;
   struct machine *machine = malloc(sizeof *machine);
-  struct error err = {0};
   assert_non_null(machine);
   *machine = *fixture->machine;
   machine->gpus[1].cuda_ordinal = machine->gpus[2].cuda_ordinal;
-  assert_ok(engine_new(machine, NULL, &fixture->engine, &err), &err);
+  assert_ok(engine_new(machine, NULL, &fixture->engine, err), err);
   const struct flow lost = between_gpus(METHOD_CE, 0, 1, MIB);
   const struct flow there = between_gpus(METHOD_CE, 0, 2, MIB);
   struct bench_case bench_case = fixture_transfer(&lost, 1);

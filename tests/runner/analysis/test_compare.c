@@ -378,9 +378,8 @@ TEST(simulated_and_real_are_not_mixed) {
   made_run(m, made_environment(m, "node", "580.1", false));
   made_run(m, made_environment(m, "node", "580.1", true));
   struct comparison *comparison = NULL;
-  struct error err = {0};
-  assert_int_equal(compare(m, A_AND_B, &OPTIONS, &comparison, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "simulated"));
+  assert_int_equal(compare(m, A_AND_B, &OPTIONS, &comparison, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "simulated"));
   assert_null(comparison);
   measured_free(m);
 }
@@ -389,9 +388,8 @@ TEST(a_side_without_runs_is_an_error) {
   struct measured *m = two_drivers();
   const enum side only_a[] = {SIDE_A, SIDE_A};
   struct comparison *comparison = NULL;
-  struct error err = {0};
-  assert_int_equal(compare(m, only_a, &OPTIONS, &comparison, &err), STATUS_INVALID);
-  assert_string_equal(err.message, "side B has no run");
+  assert_int_equal(compare(m, only_a, &OPTIONS, &comparison, err), STATUS_INVALID);
+  assert_string_equal(err->message, "side B has no run");
   measured_free(m);
 }
 
@@ -495,7 +493,6 @@ TEST(runs_made_until_decided_are_judged_so) {
 TEST(kernels_of_two_drivers_are_told_where_they_count) {
   static const char *const METHODS[] = {"ce", "cpu", "sm"};
   static const char *const CODES[] = {"PTX 9.0 by the driver", "sm_90 by nvcc 13.0"};
-  (void)state;
   for (size_t i = 0; i < 2 * COUNT_OF(METHODS); i++) {
     struct measured *m = two_drivers();
     for (size_t e = 0; e < 2; e++) {

@@ -112,7 +112,6 @@ TEST(one_run_more_hides_no_change) {
       .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
   char keys[BENCHES][8];
   struct comparison *comparison = NULL;
-  struct error err = {0};
   struct measured *m = measured_new();
   const size_t node = made_environment(m, "node", "580.1", false);
   for (int r = 0; r <= FURTHER; r++) {
@@ -125,7 +124,7 @@ TEST(one_run_more_hides_no_change) {
     made_medians(m, bench, 1, i == 0 ? 48 : 50, 5);
     made_medians(m, bench, FURTHER, i % 2 == 0 ? 50.1 : 49.9, 1);
   }
-  assert_int_equal(compare(m, A_B_A, &options, &comparison, &err), STATUS_OK);
+  assert_int_equal(compare(m, A_B_A, &options, &comparison, err), STATUS_OK);
   const struct comparison_row *row = &comparison->rows[0];
   assert_string_equal(m->cases[row->bench].key, "c0");
   assert_int_equal(row->result.unit, DIFF_UNIT_RUN);

@@ -83,8 +83,7 @@ static bool is_usual(const char *rule) {
   return strcmp(rule, "ecc") == 0 || strcmp(rule, "virtual_machine") == 0;
 }
 
-static void nothing_is_found_on_the_recorded_run(void **state) {
-  (void)state;
+TEST(nothing_is_found_on_the_recorded_run) {
   struct explanation explanation;
   explain_changed(NULL, NULL, &explanation);
   assert_int_equal(explanation.findings, 0);
@@ -105,8 +104,7 @@ static void nothing_is_found_on_the_recorded_run(void **state) {
 }
 
 /* Three processes of which none stands out. */
-static void processes_that_are_alike_are_no_finding(void **state) {
-  (void)state;
+TEST(processes_that_are_alike_are_no_finding) {
   struct explanation explanation;
   explain_changed("UPDATE run SET processes = 3;"
                   "INSERT INTO process (id, run, ordinal, pid, workers, started_at_ns) VALUES"
@@ -121,8 +119,7 @@ static void processes_that_are_alike_are_no_finding(void **state) {
 }
 
 /* 16 KiB at half the rate of 32 KiB, and up to a third of it: no step beyond doubt. */
-static void batches_that_may_be_as_fast_are_no_finding(void **state) {
-  (void)state;
+TEST(batches_that_may_be_as_fast_are_no_finding) {
   struct explanation explanation;
   explain_changed("UPDATE flow SET piece_bytes = 16384 * (1 + (bench_case = 9)), submit = 'batch'"
                   "  WHERE bench_case IN (1, 9) AND source_place = 'numa';"
@@ -133,8 +130,7 @@ static void batches_that_may_be_as_fast_are_no_finding(void **state) {
   explanation_fini(&explanation);
 }
 
-static void each_rule_finds_its_machine_and_no_other_does(void **state) {
-  (void)state;
+TEST(each_rule_finds_its_machine_and_no_other_does) {
   struct arena arena = {0};
   struct explain_rules rules;
   char *changes = file_text("explain-rules.sql");
@@ -178,8 +174,7 @@ static void each_rule_finds_its_machine_and_no_other_does(void **state) {
   arena_fini(&arena);
 }
 
-static void every_rule_has_its_texts(void **state) {
-  (void)state;
+TEST(every_rule_has_its_texts) {
   struct arena arena = {0};
   struct explain_rules rules;
   explain_read_rules(&arena, &rules);
@@ -221,8 +216,7 @@ static void put_rules(struct strbuf *text) {
   arena_fini(&arena);
 }
 
-static void the_document_has_the_rules(void **state) {
-  (void)state;
+TEST(the_document_has_the_rules) {
   struct strbuf rules;
   strbuf_init(&rules, TEXT_MAX);
   put_rules(&rules);
@@ -255,8 +249,7 @@ static int write_document(void) {
 }
 
 /* Idle links are slow; what counts is the best that was seen under load. */
-static void a_link_that_trains_down_at_idle_is_no_finding(void **state) {
-  (void)state;
+TEST(a_link_that_trains_down_at_idle_is_no_finding) {
   struct explanation explanation;
   explain_changed("UPDATE telemetry SET pcie_generation = 1 WHERE at_ns > (SELECT min(at_ns) FROM "
                   "telemetry) + 5e8;",
@@ -266,8 +259,7 @@ static void a_link_that_trains_down_at_idle_is_no_finding(void **state) {
   explanation_fini(&explanation);
 }
 
-static void what_was_not_sampled_is_not_known(void **state) {
-  (void)state;
+TEST(what_was_not_sampled_is_not_known) {
   struct explanation explanation;
   explain_changed("DELETE FROM telemetry;", NULL, &explanation);
   assert_int_equal(explanation.findings, 0);
@@ -278,8 +270,7 @@ static void what_was_not_sampled_is_not_known(void **state) {
   explanation_fini(&explanation);
 }
 
-static void findings_come_by_how_far_their_cases_are_behind(void **state) {
-  (void)state;
+TEST(findings_come_by_how_far_their_cases_are_behind) {
   static const char SLOW[] =
       "UPDATE environment_fact SET value = 'locked' WHERE name = 'gpu_clocks' AND gpu = 0;"
       "UPDATE telemetry SET pcie_width = 8 WHERE gpu = 1;"
@@ -307,8 +298,7 @@ static void findings_come_by_how_far_their_cases_are_behind(void **state) {
 }
 
 /* Both GPUs at once are slow; another pair of the same node is so too, or is not. */
-static void a_set_of_gpus_that_alone_is_slow_shares_an_uplink(void **state) {
-  (void)state;
+TEST(a_set_of_gpus_that_alone_is_slow_shares_an_uplink) {
   static const char PAIRS[] =
       "CREATE TEMP TABLE c AS SELECT * FROM bench_case WHERE block = 'all_to_host_memcpy_ce';"
       "CREATE TEMP TABLE f AS SELECT * FROM flow WHERE bench_case IN (SELECT id FROM c);"
@@ -342,8 +332,7 @@ static void a_set_of_gpus_that_alone_is_slow_shares_an_uplink(void **state) {
 
 /* Of GPUs below one root port it is not said that each has its own, where they lose nothing either.
  */
-static void a_root_port_that_is_shared_is_not_one_each(void **state) {
-  (void)state;
+TEST(a_root_port_that_is_shared_is_not_one_each) {
   struct explanation explanation;
   explain_changed("UPDATE environment_fact SET value = 'none' WHERE name = 'hypervisor';"
                   "INSERT INTO environment_fact VALUES (1, 'pcie_path', 0, 'ok', '0000:00:01.0'),"
@@ -369,8 +358,7 @@ static char *key_of(struct database *database, const char *case_name) {
 }
 
 /* Cases below the expected range come first, however little they are behind other places. */
-static void findings_come_by_what_is_expected(void **state) {
-  (void)state;
+TEST(findings_come_by_what_is_expected) {
   static const char CHANGE[] =
       "UPDATE environment_fact SET value = 'locked' WHERE name = 'gpu_clocks' AND gpu = 0;"
       "UPDATE telemetry SET pcie_width = 8 WHERE gpu = 1;"
@@ -401,11 +389,9 @@ static void findings_come_by_what_is_expected(void **state) {
 }
 
 /* Read through a copy that is otherwise not written. */
-static void a_run_of_an_older_schema_is_explained(void **state) {
-  (void)state;
+TEST(a_run_of_an_older_schema_is_explained) {
   char path[] = "/tmp/haul-explain-XXXXXX";
   const int file = mkstemp(path);
-  struct error err = {0};
   struct database *database = NULL;
   struct explanation explanation;
   sqlite3 *older = NULL;
@@ -415,9 +401,9 @@ static void a_run_of_an_older_schema_is_explained(void **state) {
   assert_int_equal(sqlite3_open(path, &older), SQLITE_OK);
   assert_int_equal(sqlite3_exec(older, recorded, NULL, NULL, NULL), SQLITE_OK);
   assert_int_equal(sqlite3_close(older), SQLITE_OK);
-  assert_ok(database_open(path, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_open(path, DATABASE_READ, &database, err), err);
   assert_int_equal(database->file_version, 1002);
-  assert_ok(explain_find(database, &(struct explain_request){.run = 1}, &explanation, &err), &err);
+  assert_ok(explain_find(database, &(struct explain_request){.run = 1}, &explanation, err), err);
   assert_string_equal(explanation.host, "testhost");
   assert_int_equal(explanation.findings, 0);
   explanation_fini(&explanation);
@@ -427,9 +413,7 @@ static void a_run_of_an_older_schema_is_explained(void **state) {
 }
 
 /* The state of the moment is a part of a machine alone. */
-static void a_machine_alone_is_explained(void **state) {
-  (void)state;
-  struct error err = {0};
+TEST(a_machine_alone_is_explained) {
   struct machine *machine = machine_new();
   (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "ok");
   machine->gpu_count = 2;
@@ -446,8 +430,8 @@ static void a_machine_alone_is_explained(void **state) {
   }
   struct database *database = NULL;
   struct explanation explanation;
-  assert_ok(record_machine(machine, &database, &err), &err);
-  assert_ok(explain_find(database, &(struct explain_request){0}, &explanation, &err), &err);
+  assert_ok(record_machine(machine, &database, err), err);
+  assert_ok(explain_find(database, &(struct explain_request){0}, &explanation, err), err);
   assert_null(explanation.run_uuid);
   assert_int_equal(explanation.findings, 2);
   assert_int_equal(row_of(&explanation, "pcie_link", EXPLAIN_FOUND)->gpu, 1);
@@ -461,25 +445,6 @@ static void a_machine_alone_is_explained(void **state) {
   free(machine);
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "--write") == 0) {
-    return write_document();
-  }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_is_found_on_the_recorded_run),
-      cmocka_unit_test(processes_that_are_alike_are_no_finding),
-      cmocka_unit_test(batches_that_may_be_as_fast_are_no_finding),
-      cmocka_unit_test(each_rule_finds_its_machine_and_no_other_does),
-      cmocka_unit_test(every_rule_has_its_texts),
-      cmocka_unit_test(the_document_has_the_rules),
-      cmocka_unit_test(a_link_that_trains_down_at_idle_is_no_finding),
-      cmocka_unit_test(what_was_not_sampled_is_not_known),
-      cmocka_unit_test(findings_come_by_how_far_their_cases_are_behind),
-      cmocka_unit_test(a_set_of_gpus_that_alone_is_slow_shares_an_uplink),
-      cmocka_unit_test(a_root_port_that_is_shared_is_not_one_each),
-      cmocka_unit_test(findings_come_by_what_is_expected),
-      cmocka_unit_test(a_machine_alone_is_explained),
-      cmocka_unit_test(a_run_of_an_older_schema_is_explained),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+int test_options(int argc, char **argv) {
+  return argc > 1 && strcmp(argv[1], "--write") == 0 ? write_document() : TEST_GO_ON;
 }

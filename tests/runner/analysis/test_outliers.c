@@ -628,10 +628,8 @@ TEST(the_latest_run_counts_where_it_is_asked_for) {
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   outliers_free(outliers);
-  struct error err = {0};
   assert_int_equal(
-      outliers_find(m, &(struct outliers_options){.latest_only = true}, &outliers, &err),
-      STATUS_OK);
+      outliers_find(m, &(struct outliers_options){.latest_only = true}, &outliers, err), STATUS_OK);
   assert_string_equal(only_slow(outliers)->name, "gpu3-numa0");
   done(m, outliers);
 }
@@ -641,9 +639,7 @@ TEST(simulated_and_real_are_not_mixed) {
   made_run(m, made_environment(m, "n0", "580.1", false));
   made_run(m, made_environment(m, "n1", "580.1", true));
   struct outliers *outliers = NULL;
-  struct error err = {0};
-  assert_int_equal(outliers_find(m, &(struct outliers_options){0}, &outliers, &err),
-                   STATUS_INVALID);
-  assert_non_null(strstr(err.message, "simulated"));
+  assert_int_equal(outliers_find(m, &(struct outliers_options){0}, &outliers, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "simulated"));
   measured_free(m);
 }

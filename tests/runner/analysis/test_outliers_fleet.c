@@ -86,8 +86,7 @@ TEST(a_slow_gpu_is_not_its_node) {
   add_path(m, "x", 0, 1, 40);
   add_path(m, "y", 1, 0, 40);
   struct outliers *outliers = NULL;
-  struct error err = {0};
-  assert_int_equal(outliers_find(m, &(struct outliers_options){0}, &outliers, &err), STATUS_OK);
+  assert_int_equal(outliers_find(m, &(struct outliers_options){0}, &outliers, err), STATUS_OK);
   assert_int_equal(outliers->part_count, 1);
   assert_string_equal(outliers->parts[0].host, "n3");
   assert_int_equal(outliers->parts[0].gpus, 2);
@@ -112,8 +111,7 @@ TEST(a_gpu_is_not_slow_without_a_slow_result) {
     }
   }
   struct outliers *outliers = NULL;
-  struct error err = {0};
-  assert_int_equal(outliers_find(m, &(struct outliers_options){.slow_only = true}, &outliers, &err),
+  assert_int_equal(outliers_find(m, &(struct outliers_options){.slow_only = true}, &outliers, err),
                    STATUS_OK);
   assert_int_equal(outliers->part_count, 0);
   outliers_free(outliers);

@@ -81,8 +81,7 @@ TEST(as_many_are_found_as_promised) {
     uint64_t seed = 11 + k;
     struct measured *m = recorded(&seed);
     struct power_spreads spreads;
-    struct error err = {0};
-    assert_int_equal(power_learn(m, &spreads, &err), STATUS_OK);
+    assert_int_equal(power_learn(m, &spreads, err), STATUS_OK);
     assert_int_equal(spreads.count, CASES);
     assert_int_equal(spreads.runs, RECORDED);
     assert_true(spreads.between_known);
@@ -115,8 +114,7 @@ TEST(one_run_is_said_to_be_one) {
   }
   m->median_count = kept;
   struct power_spreads spreads;
-  struct error err = {0};
-  assert_int_equal(power_learn(m, &spreads, &err), STATUS_OK);
+  assert_int_equal(power_learn(m, &spreads, err), STATUS_OK);
   assert_false(spreads.between_known);
   assert_true(spreads.cases[0].between > 0);
   arena_fini(&spreads.arena);

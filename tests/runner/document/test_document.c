@@ -75,14 +75,13 @@ TEST(programs_get_rows_alone) {
 
 TEST(a_failure_to_write_is_told_at_the_end) {
   struct document document;
-  struct error err = {0};
   const struct table_options options = {.stream = fopen("/dev/full", "we")};
   if (options.stream == NULL) {
     skip();
   }
-  document_begin(&document, &options, &err);
+  document_begin(&document, &options, err);
   say_all(&document);
   assert_int_equal(document_end(&document), STATUS_IO);
-  assert_non_null(strstr(err.message, "cannot write the result"));
+  assert_non_null(strstr(err->message, "cannot write the result"));
   (void)fclose(options.stream);
 }

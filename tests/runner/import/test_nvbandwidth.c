@@ -17,10 +17,9 @@ static enum status parse(const char *text, struct arena *arena, struct nvbandwid
 TEST(real_file_of_0_8_is_read) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
-  struct error err = {0};
   if (nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena, &file,
-                       &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
+                       err) != STATUS_OK) {
+    fail_msg("%s", err->message);
   }
   assert_int_equal(file.version, 8);
   assert_string_equal(file.driver_version, "580.159.04");
@@ -47,14 +46,13 @@ TEST(real_file_of_0_8_is_read) {
 TEST(older_files_are_read) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
-  struct error err = {0};
   assert_ok(parse("{\"nvbandwidth\": {\"version\": \"v0.5\", \"git_version\": \"v0.5\", "
                   "\"CUDA Runtime Version\": 12040, \"Driver Version\": \"550.54.14\", "
                   "\"testcases\": [{\"name\": \"device_local_copy\", \"status\": \"Passed\", "
                   "\"bandwidth_matrix\": [[\"1000.5\", \"N/A\"]], \"sum\": 1000.5}, "
                   "{\"name\": \"all_to_one_write_ce\", \"status\": \"Waived\"}]}}",
-                  &arena, &file, &err),
-            &err);
+                  &arena, &file, err),
+            err);
   assert_int_equal(file.version, 5);
   assert_int_equal(file.device_count, 0);
   assert_null(file.host_name);
@@ -64,8 +62,8 @@ TEST(older_files_are_read) {
   assert_string_equal(file.tests[1].status, "Waived");
   assert_ok(parse("{\"nvbandwidth\": {\"version\": \"v0.7\", \"GPU Device list\": [\"0: NVIDIA "
                   "GH200 480GB (00000009:01:00)\"], \"testcases\": []}}",
-                  &arena, &file, &err),
-            &err);
+                  &arena, &file, err),
+            err);
   assert_string_equal(file.devices[0].name, "NVIDIA GH200 480GB");
   assert_string_equal(file.devices[0].pci_address, "0009:01:00.0");
   assert_null(file.host_name);
@@ -110,11 +108,10 @@ TEST(mistakes_are_reported) {
   for (size_t i = 0; i < COUNT_OF(MISTAKES); i++) {
     struct arena arena = {0};
     struct nvbandwidth_file file;
-    struct error err = {0};
-    enum status status = parse(MISTAKES[i].text, &arena, &file, &err);
-    if (status != MISTAKES[i].status || strstr(err.message, MISTAKES[i].said) == NULL ||
-        strstr(err.message, "nvb.json") == NULL) {
-      fail_msg("%s\n  gives %d: %s", MISTAKES[i].text, (int)status, err.message);
+    enum status status = parse(MISTAKES[i].text, &arena, &file, err);
+    if (status != MISTAKES[i].status || strstr(err->message, MISTAKES[i].said) == NULL ||
+        strstr(err->message, "nvb.json") == NULL) {
+      fail_msg("%s\n  gives %d: %s", MISTAKES[i].text, (int)status, err->message);
     }
     arena_fini(&arena);
   }
@@ -123,23 +120,21 @@ TEST(mistakes_are_reported) {
 TEST(broken_json_has_a_position) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
-  struct error err = {0};
-  assert_int_equal(
-      parse("{\n  \"nvbandwidth\": {\n    \"version\" \"v0.8\"\n", &arena, &file, &err),
-      STATUS_INVALID);
-  assert_string_equal(err.position.file, "nvb.json");
-  assert_int_equal(err.position.line, 3);
-  assert_true(err.position.column > 1);
-  assert_non_null(strstr(err.message, "no valid JSON"));
+  assert_int_equal(parse("{\n  \"nvbandwidth\": {\n    \"version\" \"v0.8\"\n", &arena, &file, err),
+                   STATUS_INVALID);
+  assert_string_equal(err->position.file, "nvb.json");
+  assert_int_equal(err->position.line, 3);
+  assert_true(err->position.column > 1);
+  assert_non_null(strstr(err->message, "no valid JSON"));
   /* A file cut short at any byte. */
   static const char WHOLE[] =
       "{\"nvbandwidth\": {\"version\": \"v0.8\", \"GPU Device list\": [\"0: H (00000000:06:00): "
       "(h)\"], \"testcases\": [{\"name\": \"x\", \"bandwidth_matrix\": [[\"1\", \"N/A\"]]}]}}";
   for (size_t length = 0; length < sizeof WHOLE - 1; length++) {
-    assert_int_equal(nvbandwidth_parse(WHOLE, length, "nvb.json", &arena, &file, &err),
+    assert_int_equal(nvbandwidth_parse(WHOLE, length, "nvb.json", &arena, &file, err),
                      STATUS_INVALID);
   }
-  assert_ok(nvbandwidth_parse(WHOLE, sizeof WHOLE - 1, "nvb.json", &arena, &file, &err), &err);
+  assert_ok(nvbandwidth_parse(WHOLE, sizeof WHOLE - 1, "nvb.json", &arena, &file, err), err);
   arena_fini(&arena);
 }
 
@@ -183,10 +178,9 @@ TEST(text_gives_what_the_json_gives) {
   struct arena arena = {0};
   struct nvbandwidth_file json;
   struct nvbandwidth_file file;
-  struct error err = {0};
   assert_ok(nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena,
-                             &json, &err),
-            &err);
+                             &json, err),
+            err);
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
@@ -203,8 +197,8 @@ TEST(text_gives_what_the_json_gives) {
   }
   (void)fprintf(out, "NOTE: The reported results may not reflect the full capabilities.\n");
   assert_int_equal(fclose(out), 0);
-  if (parse(text, &arena, &file, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
+  if (parse(text, &arena, &file, err) != STATUS_OK) {
+    fail_msg("%s", err->message);
   }
   free(text);
   assert_true(file.rounded);
@@ -245,9 +239,8 @@ TEST(text_gives_what_the_json_gives) {
 TEST(text_without_a_version_is_of_0_2) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
-  struct error err = {0};
-  if (parse(TEXT_0_2, &arena, &file, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
+  if (parse(TEXT_0_2, &arena, &file, err) != STATUS_OK) {
+    fail_msg("%s", err->message);
   }
   assert_int_equal(file.version, 2);
   assert_int_equal(file.test_count, 2);
@@ -259,7 +252,7 @@ TEST(text_without_a_version_is_of_0_2) {
   /* Of two GPUs, a row is missing: it is no matrix, and the text nothing that is known. */
   static const char SHORT[] = "Running device_to_device_memcpy_write_ce.\n          0         1\n"
                               "0      0.00    276.07\n";
-  assert_int_equal(parse(SHORT, &arena, &file, &err), STATUS_INVALID);
+  assert_int_equal(parse(SHORT, &arena, &file, err), STATUS_INVALID);
   arena_fini(&arena);
 }
 
@@ -296,8 +289,7 @@ TEST(text_without_a_version_is_of_0_2) {
 TEST(text_of_other_versions_is_read) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
-  struct error err = {0};
-  assert_ok(parse(TEXT_0_5, &arena, &file, &err), &err);
+  assert_ok(parse(TEXT_0_5, &arena, &file, err), err);
   assert_int_equal(file.version, 5);
   assert_int_equal(file.cuda_runtime_version, 12040);
   assert_string_equal(file.devices[0].name, "NVIDIA L40S");
@@ -308,7 +300,7 @@ TEST(text_of_other_versions_is_read) {
   assert_string_equal(file.tests[2].status, "Waived");
   assert_null(file.tests[2].detail);
 
-  assert_ok(parse(TEXT_0_10, &arena, &file, &err), &err);
+  assert_ok(parse(TEXT_0_10, &arena, &file, err), err);
   assert_int_equal(file.version, 10);
   assert_int_equal(file.cuda_runtime_version, 13030);
   assert_string_equal(file.driver_version, "610.57.04");
@@ -341,7 +333,7 @@ TEST(text_of_other_versions_is_read) {
   }
   /* Cut short at any byte, a matrix is whole or left out. */
   for (size_t length = 0; length < sizeof TEXT_0_10 - 1; length++) {
-    if (nvbandwidth_parse(TEXT_0_10, length, "nvb.txt", &arena, &file, &err) != STATUS_OK) {
+    if (nvbandwidth_parse(TEXT_0_10, length, "nvb.txt", &arena, &file, err) != STATUS_OK) {
       continue;
     }
     for (size_t i = 0; i < file.test_count; i++) {
@@ -356,9 +348,8 @@ TEST(text_of_other_versions_is_read) {
 TEST(unreadable_file_is_an_error) {
   struct arena arena = {0};
   struct nvbandwidth_file file;
-  struct error err = {0};
-  assert_int_equal(nvbandwidth_read("/nowhere/nvb.json", &arena, &file, &err), STATUS_NOT_FOUND);
-  assert_int_equal(nvbandwidth_read("/tmp", &arena, &file, &err), STATUS_INVALID);
-  assert_int_equal(nvbandwidth_read("/dev/null", &arena, &file, &err), STATUS_INVALID);
+  assert_int_equal(nvbandwidth_read("/nowhere/nvb.json", &arena, &file, err), STATUS_NOT_FOUND);
+  assert_int_equal(nvbandwidth_read("/tmp", &arena, &file, err), STATUS_INVALID);
+  assert_int_equal(nvbandwidth_read("/dev/null", &arena, &file, err), STATUS_INVALID);
   arena_fini(&arena);
 }

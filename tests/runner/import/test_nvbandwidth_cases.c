@@ -126,8 +126,7 @@ static double pair_rate(const struct importing *importing, enum method method, i
                  source == target);
 }
 
-TEST_WITH(real_file_gives_rates_of_cases, set_up, tear_down) {
-  struct importing *importing = *state;
+TEST_WITH(real_file_gives_rates_of_cases, set_up, tear_down, struct importing *importing) {
   read_file(importing, REAL_FILE);
   take(importing, NULL);
   assert_string_equal(importing->machine->host_name, "vm");
@@ -177,8 +176,7 @@ TEST_WITH(real_file_gives_rates_of_cases, set_up, tear_down) {
 /* all_to_one_read_ce copies out of the one GPU, and the others start it. */
 /* The scenario has each test of the list of 0.10, which is that of 0.8 up to the last but one.
  * nvbandwidth -j prints tests in the order of its list. */
-TEST_WITH(tests_have_the_numbers_of_the_list, set_up, tear_down) {
-  struct importing *importing = *state;
+TEST_WITH(tests_have_the_numbers_of_the_list, set_up, tear_down, struct importing *importing) {
   read_file(importing, REAL_FILE);
   const size_t last = importing->file.test_count - 1; /* 0.10 has its new tests around it */
   size_t count = 0;
@@ -198,8 +196,7 @@ TEST_WITH(tests_have_the_numbers_of_the_list, set_up, tear_down) {
   assert_int_equal(count, importing->scenario->block_count);
 }
 
-TEST_WITH(concurrent_flows_match_by_initiator, set_up, tear_down) {
-  struct importing *importing = *state;
+TEST_WITH(concurrent_flows_match_by_initiator, set_up, tear_down, struct importing *importing) {
   read_file(importing, REAL_FILE);
   take(importing, NULL);
   int seen = 0;
@@ -230,11 +227,9 @@ TEST_WITH(concurrent_flows_match_by_initiator, set_up, tear_down) {
   assert_int_equal(seen, 6);
 }
 
-TEST_WITH(saved_machine_must_match, set_up, tear_down) {
-  struct importing *importing = *state;
-  struct error err = {0};
+TEST_WITH(saved_machine_must_match, set_up, tear_down, struct importing *importing) {
   read_file(importing, REAL_FILE);
-  assert_ok(machine_file_load(H200X4, importing->saved, &err), &err);
+  assert_ok(machine_file_load(H200X4, importing->saved, err), err);
   importing->saved->simulated = true;
   take(importing, importing->saved);
   assert_string_equal(importing->machine->host_name, "h200x4");
@@ -248,17 +243,16 @@ TEST_WITH(saved_machine_must_match, set_up, tear_down) {
   assert_rate(rate_of(importing, METHOD_CE, 1, PLACE_NUMA, 0, PLACE_GPU, 1, INITIATOR_SOURCE, true),
               55.052);
 
-  assert_ok(machine_file_load(H100X8, importing->saved, &err), &err);
+  assert_ok(machine_file_load(H100X8, importing->saved, err), err);
   assert_int_equal(nvbandwidth_machine(&importing->file, importing->saved, NULL, importing->machine,
-                                       importing->gpu_of_device, &err),
+                                       importing->gpu_of_device, err),
                    STATUS_INVALID);
-  assert_non_null(strstr(err.message, "4 GPUs (NVIDIA H200)"));
-  assert_non_null(strstr(err.message, "has 8"));
+  assert_non_null(strstr(err->message, "4 GPUs (NVIDIA H200)"));
+  assert_non_null(strstr(err->message, "has 8"));
 }
 
 /* nvbandwidth numbers GPUs as CUDA does, which may be by speed; haul by PCI address. */
-TEST_WITH(gpus_are_matched_by_address, set_up, tear_down) {
-  struct importing *importing = *state;
+TEST_WITH(gpus_are_matched_by_address, set_up, tear_down, struct importing *importing) {
   parse_text(importing, "{\"nvbandwidth\": {\"version\": \"v0.6\", \"GPU Device list\": [\"0: Fast "
                         "(00000000:81:00)\", \"1: Slow (00000000:0a:00)\"], \"testcases\": [{"
                         "\"name\": \"device_local_copy\", \"status\": \"Passed\", "
@@ -280,8 +274,7 @@ TEST_WITH(gpus_are_matched_by_address, set_up, tear_down) {
 
 /* Of the nine that 0.10 added, those that count what their cases do; by kernels of another kind
  * than the cases of the same flows. */
-TEST_WITH(newer_tests_have_cases_of_their_own, set_up, tear_down) {
-  struct importing *importing = *state;
+TEST_WITH(newer_tests_have_cases_of_their_own, set_up, tear_down, struct importing *importing) {
 #define PAIRS(name, rates)                                                                         \
   "{\"name\": \"device_" name "\", \"status\": \"Passed\", \"bandwidth_matrix\": [" rates "]}, "
   parse_text(
@@ -332,8 +325,7 @@ TEST_WITH(newer_tests_have_cases_of_their_own, set_up, tear_down) {
   assert_non_null(strstr(test->reason, "one window"));
 }
 
-TEST_WITH(unknown_tests_are_left_out, set_up, tear_down) {
-  struct importing *importing = *state;
+TEST_WITH(unknown_tests_are_left_out, set_up, tear_down, struct importing *importing) {
   parse_text(
       importing,
       "{\"nvbandwidth\": {\"version\": \"v0.5\", \"testcases\": [{\"name\": "

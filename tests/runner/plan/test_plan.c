@@ -347,10 +347,9 @@ TEST(only_that_matches_nothing_names_what_is_near) {
   struct machine *machine = machine_8xh100();
   struct plan_builder *builder = three_blocks(machine, "host_to_devise");
   struct plan *plan = NULL;
-  struct error err;
-  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), STATUS_NOT_FOUND);
+  assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, err), STATUS_NOT_FOUND);
   assert_string_equal(
-      err.message,
+      err->message,
       "no block and no case matches \"host_to_devise\"; did you mean \"host_to_device\"; there "
       "are blocks \"host_to_device\", \"device_to_host\", \"device_to_device\" and cases such as "
       "\"host_to_device/numa0:pinned-gpu0/64MiB\"");

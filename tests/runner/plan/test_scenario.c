@@ -416,9 +416,8 @@ TEST(estimates_are_near_what_was_recorded) {
   for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
     struct planned made = planned_shipped("h200x4.toml", RUNS[i].scenario, NULL, 0);
     struct plan *plan = NULL;
-    struct error err;
     made.machine->gpu_count = RUNS[i].gpus;
-    assert_ok(plan_new(made.scenario, made.machine, NULL, &plan, &err), &err);
+    assert_ok(plan_new(made.scenario, made.machine, NULL, &plan, err), err);
     const double ratio = RUNS[i].recorded_s / ((double)plan->estimate_ns / 1e9);
     if (ratio < 1 / 1.5 || ratio > 1.5) {
       fail_msg("%s on %u GPUs took %.2f times the estimate", RUNS[i].scenario, RUNS[i].gpus, ratio);
@@ -540,8 +539,7 @@ TEST(a_plan_of_some_keys) {
   const char *keys[] = {made.plan->cases[last].bench.key, made.plan->cases[1].bench.key, "0"};
   const struct plan_options options = {.keys = {keys, 3}};
   struct plan *plan = NULL;
-  struct error err;
-  assert_ok(plan_new(made.scenario, made.machine, &options, &plan, &err), &err);
+  assert_ok(plan_new(made.scenario, made.machine, &options, &plan, err), err);
   assert_int_equal(plan->case_count, 2);
   assert_string_equal(plan->cases[0].bench.name, made.plan->cases[1].bench.name);
   assert_string_equal(plan->cases[1].bench.name, made.plan->cases[last].bench.name);

@@ -131,19 +131,17 @@ TEST(killed_run_is_added_and_kept) {
   struct fixture *fixture = fixture_new();
   struct readers readers;
   struct record *record = NULL;
-  struct error err = {0};
   size_t left = 0;
-  (void)state;
   fixture_record_run(fixture, 1);
   readers_hold(&readers, fixture->path);
-  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(record_open(fixture->path, &record, err), err);
   record_allow_beside(record);
   assert_ok(
-      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, &err),
-      &err);
+      record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, err),
+      err);
   record_close(record);
   readers_release(&readers);
-  assert_ok(beside_take_up(fixture->path, &left, &err), &err);
+  assert_ok(beside_take_up(fixture->path, &left, err), err);
   assert_int_equal(left, 1);
   char *runs = fixture_query(fixture, "SELECT group_concat(status) FROM run");
   assert_string_equal(runs, "done,running");
@@ -155,10 +153,8 @@ TEST(killed_run_is_added_and_kept) {
 TEST(bad_file_blocks_no_other) {
   struct fixture *fixture = fixture_new();
   struct readers readers;
-  struct error err = {0};
   size_t left = 0;
   char bad[128];
-  (void)state;
   assert_null(record_run(fixture, &readers, NONE, false));
   char *place = record_run(fixture, &readers, NONE, true);
   assert_non_null(place);
@@ -168,10 +164,10 @@ TEST(bad_file_blocks_no_other) {
   assert_non_null(file);
   (void)fputs("This is no database.\n", file);
   assert_int_equal(fclose(file), 0);
-  const enum status status = beside_take_up(fixture->path, &left, &err);
+  const enum status status = beside_take_up(fixture->path, &left, err);
   assert_int_not_equal(status, STATUS_OK);
   assert_int_not_equal(status, STATUS_TIMEOUT);
-  assert_non_null(strstr(err.message, bad));
+  assert_non_null(strstr(err->message, bad));
   assert_int_equal(left, 1);
   assert_int_equal(access(bad, F_OK), 0);
   assert_int_not_equal(access(place, F_OK), 0);

@@ -54,8 +54,8 @@ static void write_file(const char *path, const char *content) {
   assert_int_equal(fclose(file), 0);
 }
 
-TEST_WITH(new_database_is_created_with_its_directory, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(new_database_is_created_with_its_directory, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   char path[160];
   char folder[128];
   (void)snprintf(folder, sizeof folder, "%s/a", fixture->folder);
@@ -72,11 +72,10 @@ TEST_WITH(new_database_is_created_with_its_directory, fixture_set_up, fixture_te
   assert_opens(fixture->path, DATABASE_WRITE);
 }
 
-TEST_WITH(connections_have_safe_settings, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(connections_have_safe_settings, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct database *database = NULL;
-  struct error err = {0};
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
   int value = 0;
   assert_int_equal(sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, -1, &value),
                    SQLITE_OK);
@@ -94,8 +93,7 @@ TEST_WITH(connections_have_safe_settings, fixture_set_up, fixture_tear_down) {
   free(mode);
 }
 
-TEST_WITH(special_names_are_files, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(special_names_are_files, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   assert_int_equal(chdir(fixture->folder), 0);
   assert_opens(":memory:", DATABASE_WRITE);
   assert_int_equal(access(":memory:", F_OK), 0);
@@ -104,8 +102,8 @@ TEST_WITH(special_names_are_files, fixture_set_up, fixture_tear_down) {
   assert_int_equal(chdir("/"), 0);
 }
 
-TEST_WITH(other_files_are_refused_unchanged, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(other_files_are_refused_unchanged, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   const enum database_access both[] = {DATABASE_READ, DATABASE_WRITE};
   char fifo[96];
   (void)snprintf(fifo, sizeof fifo, "%s/fifo", fixture->folder);
@@ -126,8 +124,8 @@ TEST_WITH(other_files_are_refused_unchanged, fixture_set_up, fixture_tear_down) 
   }
 }
 
-TEST_WITH(missing_database_is_not_found, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(missing_database_is_not_found, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
   write_file(fixture->path, "");
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
@@ -136,8 +134,8 @@ TEST_WITH(missing_database_is_not_found, fixture_set_up, fixture_tear_down) {
   assert_refused("/dev/null/results.db", DATABASE_WRITE, STATUS_IO, "cannot look at");
 }
 
-TEST_WITH(damaged_database_is_reported, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(damaged_database_is_reported, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   int fd = open(fixture->path, O_WRONLY);
   char junk[3996];
@@ -147,8 +145,8 @@ TEST_WITH(damaged_database_is_reported, fixture_set_up, fixture_tear_down) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_CORRUPT, "it is damaged");
 }
 
-TEST_WITH(newer_schema_is_read_or_refused, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(newer_schema_is_read_or_refused, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
   char message[96];
@@ -157,8 +155,7 @@ TEST_WITH(newer_schema_is_read_or_refused, fixture_set_up, fixture_tear_down) {
                  migrate_latest_version() % MIGRATE_VERSIONS_PER_MAJOR);
   assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, message);
   struct database *database = NULL;
-  struct error err = {0};
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
   assert_int_equal(database->version, 1999);
   database_close(database);
   fixture_execute(fixture->path, "pragma user_version = 2000");
@@ -166,8 +163,8 @@ TEST_WITH(newer_schema_is_read_or_refused, fixture_set_up, fixture_tear_down) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED, "cannot be used");
 }
 
-TEST_WITH(schema_before_first_release_is_refused, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(schema_before_first_release_is_refused, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1001");
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED,
@@ -177,7 +174,8 @@ TEST_WITH(schema_before_first_release_is_refused, fixture_set_up, fixture_tear_d
 
 /* Made by a haul between two releases: the version is one that this haul knows, the tables are not
  * those of it. */
-TEST_WITH(schema_of_no_release_is_refused, fixture_set_up, fixture_tear_down) {
+TEST_WITH(schema_of_no_release_is_refused, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   static const struct {
     const char *recorded; /* NULL: a new database */
     const char *change;
@@ -197,7 +195,6 @@ TEST_WITH(schema_of_no_release_is_refused, fixture_set_up, fixture_tear_down) {
       {NULL, "delete from schema_text", "not those of that schema"},
       {NULL, "drop table schema_text", "but has no table schema_text"},
   };
-  struct fixture *fixture = *state;
   for (size_t i = 0; i < COUNT_OF(FILES); i++) {
     (void)remove(fixture->path);
     if (FILES[i].recorded != NULL) {
@@ -227,18 +224,17 @@ TEST(migrations_lead_to_different_versions) {
 }
 
 /* Tables and views of somebody else are told, and such a file is not written. */
-TEST_WITH(tables_of_others_are_read_and_not_written, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(tables_of_others_are_read_and_not_written, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct database *database = NULL;
-  struct error err = {0};
   fixture_load(fixture, "results-1003.sql");
   fixture_execute(fixture->path,
                   "create table mine (x); create view mine_too as select x from mine");
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
   assert_string_equal(database->foreign, "table mine, view mine_too");
   database_close(database);
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "its schema is not haul's (table mine, view mine_too)"));
+  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "its schema is not haul's (table mine, view mine_too)"));
   fixture_execute(fixture->path, "insert into mine select x from mine_too");
 }
 
@@ -274,7 +270,8 @@ static enum status migrate_made_up(const char *path, const char *last, int versi
   "select group_concat(rate) from (select case_name || gbps as rate from v_case order by "         \
   "case_run)"
 
-TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down) {
+TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   const int before_it = migrate_latest_version();
   const struct {
     const char *last;
@@ -285,7 +282,6 @@ TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down)
       {"DELETE FROM scenario; PRAGMA user_version = 1999;", before_it, STATUS_CORRUPT},
       {"CREATE TABLE later (x); PRAGMA user_version = 1999;", 1999, STATUS_OK},
   };
-  struct fixture *fixture = *state;
   fixture_load(fixture, "results-1002.sql");
   char *before = fixture_query(fixture, RATES);
   for (size_t i = 0; i < COUNT_OF(LAST); i++) {
@@ -303,8 +299,7 @@ TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down)
 }
 
 /* Somebody's own choice, on a local file system. */
-TEST_WITH(write_ahead_mode_is_kept, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(write_ahead_mode_is_kept, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "pragma journal_mode = wal");
   fixture_record_run(fixture, 1);
@@ -317,11 +312,10 @@ TEST_WITH(write_ahead_mode_is_kept, fixture_set_up, fixture_tear_down) {
   free(runs);
 }
 
-TEST_WITH(lock_held_too_long_is_reported, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(lock_held_too_long_is_reported, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct record *record = NULL;
-  struct error err = {0};
-  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(record_open(fixture->path, &record, err), err);
   record_close(record);
   sqlite3 *other = NULL;
   assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
@@ -350,45 +344,42 @@ static bool wait_until(void *context, uint64_t waited_ms) {
   return patience->release;
 }
 
-TEST_WITH(lock_wait_is_decided_by_caller, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(lock_wait_is_decided_by_caller, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct database *database = NULL;
-  struct error err = {0};
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
   struct patience patience = {.until = 5};
   assert_int_equal(sqlite3_open(fixture->path, &patience.other), SQLITE_OK);
   assert_int_equal(sqlite3_exec(patience.other, "begin exclusive", NULL, NULL, NULL), SQLITE_OK);
   database_when_locked(database, wait_until, &patience);
-  assert_int_equal(database_begin(database, &err), STATUS_TIMEOUT);
+  assert_int_equal(database_begin(database, err), STATUS_TIMEOUT);
   assert_int_equal(patience.asked, 5);
 
   patience = (struct patience){.other = patience.other, .until = 3, .release = true};
-  assert_ok(database_begin(database, &err), &err);
+  assert_ok(database_begin(database, err), err);
   assert_int_equal(patience.asked, 3);
   database_rollback(database);
   database_close(database);
   assert_int_equal(sqlite3_close(patience.other), SQLITE_OK);
 }
 
-TEST_WITH(clock_set_back_is_noticed, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(clock_set_back_is_noticed, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   struct record *record = NULL;
-  struct error err = {0};
   int64_t lag_ns = -1;
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(record_clock_lag(record, &lag_ns, &err), &err);
+  assert_ok(record_open(fixture->path, &record, err), err);
+  assert_ok(record_clock_lag(record, &lag_ns, err), err);
   assert_int_equal(lag_ns, 0); /* no run at all */
   record_close(record);
 
   fixture_record_run(fixture, 1);
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(record_clock_lag(record, &lag_ns, &err), &err);
+  assert_ok(record_open(fixture->path, &record, err), err);
+  assert_ok(record_clock_lag(record, &lag_ns, err), err);
   assert_int_equal(lag_ns, 0);
   record_close(record);
 
   fixture_execute(fixture->path, "update run set started_at_ns = started_at_ns + 3600000000000");
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(record_clock_lag(record, &lag_ns, &err), &err);
+  assert_ok(record_open(fixture->path, &record, err), err);
+  assert_ok(record_clock_lag(record, &lag_ns, err), err);
   assert_in_range(lag_ns, INT64_C(3000000000000), INT64_C(3600000000000));
   record_close(record);
 }
@@ -446,8 +437,8 @@ static void look_at_unwritable_folder(struct fixture *fixture) {
   must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot create the directory");
 }
 
-TEST_WITH(missing_permissions_are_reported, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(missing_permissions_are_reported, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   assert_int_equal(chmod(fixture->folder, 0777), 0);
   assert_int_equal(chmod(fixture->path, 0), 0);
@@ -462,17 +453,16 @@ TEST_WITH(missing_permissions_are_reported, fixture_set_up, fixture_tear_down) {
 }
 
 /* As a database of somebody else may name them. */
-TEST_WITH(links_between_gpus_that_are_not_there_are_left_out, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(links_between_gpus_that_are_not_there_are_left_out, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   struct machine *read[2];
   for (size_t i = 0; i < 2; i++) {
     struct database *database = NULL;
-    struct error err = {0};
     read[i] = calloc(1, sizeof *read[i]);
     assert_non_null(read[i]);
-    assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
-    assert_ok(run_machine_read(database, 1, read[i], &err), &err);
+    assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+    assert_ok(run_machine_read(database, 1, read[i], err), err);
     database_close(database);
     fixture_execute(fixture->path,
                     "INSERT OR IGNORE INTO link (environment, place, source, target, nvlink_count) "

@@ -502,14 +502,12 @@ static int tear_down(void **state) {
   return 0;
 }
 
-TEST_WITH(recording_survives_disk_faults, set_up, tear_down) {
-  struct faults *faults = *state;
+TEST_WITH(recording_survives_disk_faults, set_up, tear_down, struct faults *faults) {
   fixture_record_run(faults->fixture, 1);
   fail_all(faults, record_a_run, recorded_is_whole);
 }
 
-TEST_WITH(merging_survives_disk_faults, set_up, tear_down) {
-  struct faults *faults = *state;
+TEST_WITH(merging_survives_disk_faults, set_up, tear_down, struct faults *faults) {
   fixture_record_run(faults->fixture, 1);
   fixture_record_run(faults->input, 1);
   struct bytes before = read_file(faults->input->path);
@@ -521,8 +519,7 @@ TEST_WITH(merging_survives_disk_faults, set_up, tear_down) {
   free(after.data);
 }
 
-TEST_WITH(migrating_survives_disk_faults, set_up, tear_down) {
-  struct faults *faults = *state;
+TEST_WITH(migrating_survives_disk_faults, set_up, tear_down, struct faults *faults) {
   fixture_load(faults->fixture, "results-1002.sql");
   faults->access = DATABASE_READ; /* the schema is newer than this program's then */
   fail_all(faults, migrate, migrated_is_whole);

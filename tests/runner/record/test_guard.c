@@ -79,8 +79,7 @@ static void call_every_way(struct query *query, const char *function, bool allow
   arena_fini(&arena);
 }
 
-TEST(every_function_is_safe_or_refused) {
-  struct opened *opened = *state;
+TEST(every_function_is_safe_or_refused, struct opened *opened) {
   sqlite3_stmt *names = NULL;
   size_t refused = 0;
   size_t count = 0;
@@ -101,8 +100,7 @@ TEST(every_function_is_safe_or_refused) {
   }
 }
 
-TEST(every_module_is_gone_but_those_of_json) {
-  struct opened *opened = *state;
+TEST(every_module_is_gone_but_those_of_json, struct opened *opened) {
   sqlite3_stmt *names = NULL;
   size_t count = 0;
   struct arena arena = {0};
@@ -114,9 +112,8 @@ TEST(every_module_is_gone_but_those_of_json) {
     const bool json = strncmp(name, "json_", 5) == 0;
     const bool pragma = strncmp(name, "pragma_", 7) == 0;
     for (size_t i = 0; i < COUNT_OF(CALLS); i++) {
-      struct error err = {0};
       const enum status status =
-          run(opened->query, arena_format(&arena, "SELECT * FROM \"%s\"%s", name, CALLS[i]), &err);
+          run(opened->query, arena_format(&arena, "SELECT * FROM \"%s\"%s", name, CALLS[i]), err);
       if (status == STATUS_OK && !json && !pragma) {
         fail_msg("the module %s can be used", name);
       }
@@ -124,29 +121,24 @@ TEST(every_module_is_gone_but_those_of_json) {
   }
   (void)sqlite3_finalize(names);
   assert_true(count >= 2);
-  struct error err = {0};
-  assert_ok(run(opened->query, "SELECT value FROM json_each('[1, 2]')", &err), &err);
+  assert_ok(run(opened->query, "SELECT value FROM json_each('[1, 2]')", err), err);
   arena_fini(&arena);
 }
 
-TEST(sizes_are_bounded) {
-  struct opened *opened = *state;
+TEST(sizes_are_bounded, struct opened *opened) {
   static const char *const HUGE[] = {
       "SELECT zeroblob(1 << 30)", "SELECT randomblob(1 << 30)",
       "SELECT group_concat(hex(zeroblob(20 << 20))) FROM (VALUES (1), (2), (3))"};
   for (size_t i = 0; i < COUNT_OF(HUGE); i++) {
-    struct error err = {0};
-    assert_int_not_equal(run(opened->query, HUGE[i], &err), STATUS_OK);
+    assert_int_not_equal(run(opened->query, HUGE[i], err), STATUS_OK);
   }
 }
 
 /* A file of somebody else: the statement of the table is not even looked at. */
-TEST(virtual_tables_are_refused) {
-  struct opened *opened = *state;
+TEST(virtual_tables_are_refused, struct opened *opened) {
   struct fixture *fixture = opened->fixture;
   struct query *query = NULL;
   struct database *database = NULL;
-  struct error err = {0};
   char *copy = NULL;
   assert_true(asprintf(&copy, "%s/foreign.db", fixture->folder) > 0);
   char sql[256];
@@ -155,26 +147,24 @@ TEST(virtual_tables_are_refused) {
   fixture_execute(copy, "PRAGMA writable_schema = ON; "
                         "INSERT INTO sqlite_master VALUES ('table', 'words', 'words', 0, "
                         "'CREATE VIRTUAL TABLE words USING fts3(x, tokenize=simple)');");
-  assert_int_equal(query_open(copy, &query, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "foreign.db: it has a virtual table (words)"));
-  assert_int_equal(database_open(copy, DATABASE_WRITE, &database, &err), STATUS_INVALID);
+  assert_int_equal(query_open(copy, &query, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "foreign.db: it has a virtual table (words)"));
+  assert_int_equal(database_open(copy, DATABASE_WRITE, &database, err), STATUS_INVALID);
   struct merge *merge = merge_new(fixture->path, NULL);
   struct merge_result result = {0};
   bool fatal = true;
-  assert_int_equal(merge_add(merge, copy, &result, &fatal, &err), STATUS_INVALID);
+  assert_int_equal(merge_add(merge, copy, &result, &fatal, err), STATUS_INVALID);
   assert_false(fatal);
-  assert_int_equal(strncmp(err.message, "it has a virtual table (words)", 30), 0);
+  assert_int_equal(strncmp(err->message, "it has a virtual table (words)", 30), 0);
   merge_free(merge);
   free(copy);
 }
 
 /* A view of the file is SQL of somebody else, too. */
-TEST(views_of_the_file_call_no_other_function) {
-  struct opened *opened = *state;
-  struct error err = {0};
+TEST(views_of_the_file_call_no_other_function, struct opened *opened) {
   fixture_execute(opened->fixture->path,
                   "CREATE VIEW bad AS SELECT fts3_tokenizer('simple', x'4141414141414141') AS x");
-  const enum status status = run(opened->query, "SELECT * FROM bad", &err);
+  const enum status status = run(opened->query, "SELECT * FROM bad", err);
   assert_true(status == STATUS_DENIED || status == STATUS_INVALID);
   fixture_execute(opened->fixture->path, "DROP VIEW bad");
 }
@@ -182,17 +172,15 @@ TEST(views_of_the_file_call_no_other_function) {
 /* schemas/NNNN.txt: what a file is compared with. */
 TEST(listed_schema_is_what_migrations_make) {
   struct database *database = NULL;
-  struct error err = {0};
   char name[32];
   (void)snprintf(name, sizeof name, "schemas/%d.txt", migrate_latest_version());
   char *listed = database_sql(name);
   char *made = NULL;
   size_t size = 0;
-  (void)state;
-  assert_ok(database_open_temporary(&database, &err), &err);
+  assert_ok(database_open_temporary(&database, err), err);
   FILE *stream = open_memstream(&made, &size);
   assert_non_null(stream);
-  assert_ok(foreign_print(database, stream, &err), &err);
+  assert_ok(foreign_print(database, stream, err), err);
   (void)fclose(stream);
   database_close(database);
   if (strcmp(made, listed) != 0) {
@@ -210,25 +198,22 @@ TEST(listed_schema_is_what_migrations_make) {
 }
 
 /* A file that takes its time is read no longer than that. */
-TEST(reading_is_limited_in_time) {
-  struct opened *opened = *state;
+TEST(reading_is_limited_in_time, struct opened *opened) {
   struct database *database = NULL;
-  struct error err = {0};
-  assert_ok(database_open(opened->fixture->path, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_open(opened->fixture->path, DATABASE_READ, &database, err), err);
   assert_true(database->limit_ns >= UINT64_C(60000000000));
   database_limit_time(database, 1000000, NULL);
   assert_int_equal(database_run_sql(database,
                                     "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "
                                     "n) SELECT count(*) FROM n",
-                                    "endless", &err),
+                                    "endless", err),
                    STATUS_INVALID);
-  assert_non_null(strstr(err.message, "reading takes longer than"));
+  assert_non_null(strstr(err->message, "reading takes longer than"));
   database_close(database);
 }
 
 /* A journal, planted after the file was judged, that names another file. */
-TEST(no_super_journal_is_opened) {
-  struct opened *opened = *state;
+TEST(no_super_journal_is_opened, struct opened *opened) {
   sqlite3_vfs *vfs = sqlite3_vfs_find(companion_vfs());
   sqlite3_file *file = calloc(1, (size_t)vfs->szOsFile);
   int flags = 0;

@@ -54,14 +54,12 @@ static void add_runs(struct opened *opened, const int64_t *ids, size_t count) {
   }
 }
 
-TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down, struct opened *opened) {
   struct measured *m = opened->measured;
-  struct error err = {0};
   add_runs(opened, (const int64_t[]){1, 2, 1}, 3);
   assert_int_equal(m->run_count, 2); /* once each */
   assert_int_equal(m->environment_count, 1);
-  assert_ok(measured_load(m, opened->database, NULL, &err), &err);
+  assert_ok(measured_load(m, opened->database, NULL, err), err);
   assert_int_equal(m->case_count, FIXTURE_CASES);
   /* Five processes of each case but the skipped one, which each run has once. */
   assert_int_equal(m->median_count, 5 * (FIXTURE_CASES - 1) + 2);
@@ -87,10 +85,8 @@ TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down) {
 
 /* From the interval of its trials; of noise that more trials do not average out, from their spread.
  * The first and the last process of run 1 have none. */
-TEST_WITH(medians_know_their_error, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(medians_know_their_error, set_up, tear_down, struct opened *opened) {
   struct measured *m = opened->measured;
-  struct error err = {0};
   fixture_execute(
       opened->fixture->path,
       "update case_run set median_ns = 1000, median_low_ns = 990, median_high_ns = 1010, "
@@ -98,8 +94,8 @@ TEST_WITH(medians_know_their_error, set_up, tear_down) {
   fixture_execute(opened->fixture->path, "update case_run set status = 'failed', reason = 'x' "
                                          "where status = 'ok' and process in (1, 3)");
   add_runs(opened, (const int64_t[]){1, 2}, 2);
-  assert_ok(measured_load(m, opened->database, NULL, &err), &err);
-  assert_ok(measured_load_errors(m, opened->database, &err), &err);
+  assert_ok(measured_load(m, opened->database, NULL, err), err);
+  assert_ok(measured_load_errors(m, opened->database, err), err);
   assert_int_not_equal(m->median_count, 0);
   for (size_t i = 0; i < m->median_count; i++) {
     if (m->medians[i].status == CASE_OK) {
@@ -109,20 +105,18 @@ TEST_WITH(medians_know_their_error, set_up, tear_down) {
   }
 }
 
-TEST_WITH(cases_are_chosen_by_glob_block_and_key, set_up, tear_down) {
+TEST_WITH(cases_are_chosen_by_glob_block_and_key, set_up, tear_down, struct opened *opened) {
   static const struct {
     const char *only;
     size_t cases;
   } CHOICES[] = {{"*", FIXTURE_CASES}, {"h2d/*", 1},
                  {"host", 1},          {"00000000000000000000000000000000", 1},
                  {"nothing", 0},       {"", 0}};
-  struct opened *opened = *state;
   for (size_t i = 0; i < COUNT_OF(CHOICES); i++) {
-    struct error err = {0};
     measured_free(opened->measured);
     opened->measured = measured_new();
     add_runs(opened, (const int64_t[]){1}, 1);
-    assert_ok(measured_load(opened->measured, opened->database, CHOICES[i].only, &err), &err);
+    assert_ok(measured_load(opened->measured, opened->database, CHOICES[i].only, err), err);
     assert_int_equal(opened->measured->case_count, CHOICES[i].cases);
   }
 }
@@ -137,12 +131,10 @@ static size_t case_named(const struct measured *m, const char *block) {
   return 0;
 }
 
-TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down, struct opened *opened) {
   struct measured *m = opened->measured;
-  struct error err = {0};
   add_runs(opened, (const int64_t[]){1, 3}, 2);
-  assert_ok(measured_load(m, opened->database, NULL, &err), &err);
+  assert_ok(measured_load(m, opened->database, NULL, err), err);
   const size_t up = case_named(m, "h2d");
   const size_t both = case_named(m, "d2d");
   const size_t host = case_named(m, "host");
@@ -159,11 +151,9 @@ TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down) {
   assert_true(measured_hardware(m, 0, up) == measured_hardware(m, 1, up));
 }
 
-TEST_WITH(facts_are_found_by_name, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(facts_are_found_by_name, set_up, tear_down, struct opened *opened) {
   struct measured *m = opened->measured;
-  struct error err = {0};
-  assert_ok(measured_add_all_runs(m, opened->database, &err), &err);
+  assert_ok(measured_add_all_runs(m, opened->database, err), err);
   assert_int_equal(m->run_count, 3);
   assert_int_equal(m->environment_count, 2);
   assert_string_equal(measured_run_fact(m, 2, "driver_version"), "590.1.2");
@@ -183,26 +173,22 @@ TEST_WITH(facts_are_found_by_name, set_up, tear_down) {
   assert_true(count > 10);
 }
 
-TEST_WITH(skipped_case_has_reason, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(skipped_case_has_reason, set_up, tear_down, struct opened *opened) {
   struct measured *m = opened->measured;
-  struct error err = {0};
   const char *reason = NULL;
   add_runs(opened, (const int64_t[]){1}, 1);
-  assert_ok(measured_load(m, opened->database, NULL, &err), &err);
-  assert_ok(measured_reason(m, opened->database, 0, case_named(m, "um"), &reason, &err), &err);
+  assert_ok(measured_load(m, opened->database, NULL, err), err);
+  assert_ok(measured_reason(m, opened->database, 0, case_named(m, "um"), &reason, err), err);
   assert_memory_equal(reason, "skipped: ", 9);
-  assert_ok(measured_reason(m, opened->database, 0, case_named(m, "h2d"), &reason, &err), &err);
+  assert_ok(measured_reason(m, opened->database, 0, case_named(m, "h2d"), &reason, err), err);
   assert_null(reason);
 }
 
-TEST_WITH(unknown_run_is_an_error, set_up, tear_down) {
-  struct opened *opened = *state;
-  struct error err = {0};
+TEST_WITH(unknown_run_is_an_error, set_up, tear_down, struct opened *opened) {
   const struct run_ref run = {.id = 99};
-  assert_int_equal(measured_add_runs(opened->measured, opened->database, &run, 1, &err),
+  assert_int_equal(measured_add_runs(opened->measured, opened->database, &run, 1, err),
                    STATUS_NOT_FOUND);
-  assert_string_equal(err.message, "there is no run 99");
+  assert_string_equal(err->message, "there is no run 99");
   assert_int_equal(opened->measured->run_count, 0);
 }
 
@@ -218,8 +204,7 @@ static size_t count_named(struct opened *opened, const char *selector) {
   return count;
 }
 
-TEST_WITH(names_select_all_their_runs, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(names_select_all_their_runs, set_up, tear_down, struct opened *opened) {
   assert_int_equal(count_named(opened, "tag:a"), 2);
   assert_int_equal(count_named(opened, "driver:590.1.2"), 1);
   assert_int_equal(count_named(opened, "latest"), 1);
@@ -227,42 +212,37 @@ TEST_WITH(names_select_all_their_runs, set_up, tear_down) {
   assert_int_equal(count_named(opened, "1,tag:a,run:2"), 2);
   struct arena arena = {0};
   struct run_list list;
-  struct error err = {0};
-  assert_int_equal(selector_find_all(opened->database, "1,tag:x", &arena, &list, &err),
+  assert_int_equal(selector_find_all(opened->database, "1,tag:x", &arena, &list, err),
                    STATUS_NOT_FOUND);
-  assert_int_equal(selector_find_all(opened->database, "1,", &arena, &list, &err), STATUS_INVALID);
+  assert_int_equal(selector_find_all(opened->database, "1,", &arena, &list, err), STATUS_INVALID);
   arena_fini(&arena);
 }
 
-TEST_WITH(baselines_keep_their_runs, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(baselines_keep_their_runs, set_up, tear_down, struct opened *opened) {
   struct arena arena = {0};
   struct run_list list;
   struct run_ref run;
-  struct error err = {0};
   bool replaced = true;
-  assert_ok(selector_find_all(opened->database, "tag:a", &arena, &list, &err), &err);
-  assert_ok(baseline_set(opened->database, "good", &list, &replaced, &err), &err);
+  assert_ok(selector_find_all(opened->database, "tag:a", &arena, &list, err), err);
+  assert_ok(baseline_set(opened->database, "good", &list, &replaced, err), err);
   assert_false(replaced);
   assert_int_equal(count_named(opened, "baseline:good"), 2);
-  assert_ok(selector_find(opened->database, "baseline:good", &run, &err), &err);
+  assert_ok(selector_find(opened->database, "baseline:good", &run, err), err);
   assert_int_equal(run.id, 2);
   list.count = 1;
-  assert_ok(baseline_set(opened->database, "good", &list, &replaced, &err), &err);
+  assert_ok(baseline_set(opened->database, "good", &list, &replaced, err), err);
   assert_true(replaced);
   assert_int_equal(count_named(opened, "baseline:good"), 1);
-  assert_int_equal(selector_find(opened->database, "baseline:bad", &run, &err), STATUS_NOT_FOUND);
-  assert_string_equal(err.message, "there is no baseline \"bad\"; there is: good");
-  assert_ok(baseline_remove(opened->database, "good", &err), &err);
-  assert_int_equal(baseline_remove(opened->database, "good", &err), STATUS_NOT_FOUND);
+  assert_int_equal(selector_find(opened->database, "baseline:bad", &run, err), STATUS_NOT_FOUND);
+  assert_string_equal(err->message, "there is no baseline \"bad\"; there is: good");
+  assert_ok(baseline_remove(opened->database, "good", err), err);
+  assert_int_equal(baseline_remove(opened->database, "good", err), STATUS_NOT_FOUND);
   arena_fini(&arena);
 }
 
 /* Of the runs that say what matters, the one started last, for every case of that key. */
-TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down, struct opened *opened) {
   struct fixture *fixture = opened->fixture;
-  struct error err = {0};
   fixture->cases[0].bench.measure.delta = 0.02;
   fixture->cases[2].bench.measure.delta = 0.5;
   fixture_record_run(fixture, 1);
@@ -271,7 +251,7 @@ TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down) {
   fixture_record_run(fixture, 1);
   const int64_t runs[] = {5, 4, 1};
   add_runs(opened, runs, 3);
-  assert_ok(measured_load(opened->measured, opened->database, NULL, &err), &err);
+  assert_ok(measured_load(opened->measured, opened->database, NULL, err), err);
   size_t said = 0;
   for (size_t i = 0; i < opened->measured->case_count; i++) {
     const struct measured_case *bench = &opened->measured->cases[i];
@@ -285,8 +265,7 @@ TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down) {
 }
 
 /* GPUs of one machine may differ: each value once. */
-TEST_WITH(a_fact_of_gpus_has_every_value, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(a_fact_of_gpus_has_every_value, set_up, tear_down, struct opened *opened) {
   machine_add_fact(opened->fixture->machine, "vbios", 0, FACT_OK, "96.00.1");
   machine_add_fact(opened->fixture->machine, "vbios", 1, FACT_OK, "96.00.2");
   fixture_record_run(opened->fixture, 1);
@@ -298,8 +277,7 @@ TEST_WITH(a_fact_of_gpus_has_every_value, set_up, tear_down) {
   assert_string_equal(measured_run_fact(opened->measured, 2, "vbios"), "96.00.2");
 }
 
-TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down) {
-  struct opened *opened = *state;
+TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down, struct opened *opened) {
   struct strbuf plan;
   sqlite3_stmt *stmt = NULL;
   strbuf_init(&plan, 4096);

@@ -175,8 +175,7 @@ static struct merge_result merge_untouched(const char *output, const char *input
   return result;
 }
 
-TEST_WITH(any_order_gives_the_same_content, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(any_order_gives_the_same_content, set_up, tear_down, struct merging *merging) {
   record_all(merging);
   static const int ORDERS[][INPUTS] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
   char outputs[3][160];
@@ -200,8 +199,7 @@ TEST_WITH(any_order_gives_the_same_content, set_up, tear_down) {
 }
 
 /* A name means its file, whatever the characters of SQLite's URIs in it mean. */
-TEST_WITH(names_like_uris_are_merged, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(names_like_uris_are_merged, set_up, tear_down, struct merging *merging) {
   fixture_record_run(merging->fixtures[1], 2);
   size_t size = 0;
   char *bytes = bytes_of(merging->fixtures[1]->path, &size);
@@ -219,8 +217,7 @@ TEST_WITH(names_like_uris_are_merged, set_up, tear_down) {
   free(bytes);
 }
 
-TEST_WITH(merging_again_changes_nothing, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(merging_again_changes_nothing, set_up, tear_down, struct merging *merging) {
   record_all(merging);
   for (int i = 0; i < INPUTS; i++) {
     merge_well(merging->output, merging->fixtures[i]->path);
@@ -248,8 +245,7 @@ TEST_WITH(merging_again_changes_nothing, set_up, tear_down) {
   assert_same_content(merging->fixtures[0]->path, merging->output);
 }
 
-TEST_WITH(output_as_input_is_skipped, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(output_as_input_is_skipped, set_up, tear_down, struct merging *merging) {
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
   char link_path[160];
@@ -259,29 +255,27 @@ TEST_WITH(output_as_input_is_skipped, set_up, tear_down) {
 }
 
 /* A run stopped after its second case, copied, and then resumed. */
-TEST_WITH(resumed_run_is_completed, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(resumed_run_is_completed, set_up, tear_down, struct merging *merging) {
   struct fixture *fixture = merging->fixtures[0];
   struct record *record = NULL;
-  struct error err = {0};
   char early[160];
   (void)snprintf(early, sizeof early, "%.100s/early.db", fixture->folder);
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
-  assert_ok(record_process_started(record, 0, 100, &err), &err);
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 20), &err), &err);
-  assert_ok(record_end_run(record, "interrupted", "by the user", &err), &err);
+  assert_ok(fixture_begin(fixture, &record, err), err);
+  assert_ok(record_process_started(record, 0, 100, err), err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 20), err), err);
+  assert_ok(record_end_run(record, "interrupted", "by the user", err), err);
   size_t size = 0;
   char *bytes = bytes_of(fixture->path, &size);
   write_bytes(early, bytes, size);
   free(bytes);
   struct resumed_run resumed = {0};
-  assert_ok(record_resume_find(record, "latest", &resumed, &err), &err);
-  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err), &err);
+  assert_ok(record_resume_find(record, "latest", &resumed, err), err);
+  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
   resumed_run_fini(&resumed);
-  assert_ok(record_process_started(record, 0, 101, &err), &err);
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 20), &err), &err);
-  assert_ok(record_process_ended(record, 0, &err), &err);
-  assert_ok(record_end_run(record, "done", NULL, &err), &err);
+  assert_ok(record_process_started(record, 0, 101, err), err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 20), err), err);
+  assert_ok(record_process_ended(record, 0, err), err);
+  assert_ok(record_end_run(record, "done", NULL, err), err);
   record_close(record);
 
   assert_int_equal(merge_well(merging->output, early).added, 1);
@@ -318,8 +312,7 @@ TEST_WITH(resumed_run_is_completed, set_up, tear_down) {
 }
 
 /* Copied between two visits of a case. */
-TEST_WITH(later_visits_replace_earlier_ones, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(later_visits_replace_earlier_ones, set_up, tear_down, struct merging *merging) {
   struct fixture *fixture = merging->fixtures[0];
   char early[160];
   (void)snprintf(early, sizeof early, "%.100s/early.db", fixture->folder);
@@ -343,18 +336,16 @@ TEST_WITH(later_visits_replace_earlier_ones, set_up, tear_down) {
   assert_same_content(merging->output, other);
 }
 
-TEST_WITH(run_resumed_twice_is_refused, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(run_resumed_twice_is_refused, set_up, tear_down, struct merging *merging) {
   struct merge_result result;
-  struct error err = {0};
   fixture_record_run(merging->fixtures[0], 1);
   merge_well(merging->output, merging->fixtures[0]->path);
   fixture_execute(merging->fixtures[0]->path,
                   "UPDATE case_run SET median_ns = median_ns + 1 WHERE status = 'ok'");
   char *before = content_of(merging->output);
-  assert_int_equal(merge_one(merging->output, merging->fixtures[0]->path, &result, &err),
+  assert_int_equal(merge_one(merging->output, merging->fixtures[0]->path, &result, err),
                    STATUS_INVALID);
-  assert_non_null(strstr(err.message, "resumed in two copies"));
+  assert_non_null(strstr(err->message, "resumed in two copies"));
   char *after = content_of(merging->output);
   assert_string_equal(before, after);
   free(before);
@@ -376,8 +367,7 @@ static void refused(struct merging *merging, const char *input, const char *text
   free(after);
 }
 
-TEST_WITH(bad_inputs_leave_nothing, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(bad_inputs_leave_nothing, set_up, tear_down, struct merging *merging) {
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
   const char *path = merging->fixtures[1]->path;
@@ -427,8 +417,7 @@ TEST_WITH(bad_inputs_leave_nothing, set_up, tear_down) {
 }
 
 /* A column that is gone although the version says that it is there. */
-TEST_WITH(schema_lacking_a_column_is_refused, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(schema_lacking_a_column_is_refused, set_up, tear_down, struct merging *merging) {
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
   fixture_execute(
@@ -460,8 +449,7 @@ static void leave_hot_journal(const char *path) {
   assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-TEST_WITH(hot_journal_is_left_unchanged, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(hot_journal_is_left_unchanged, set_up, tear_down, struct merging *merging) {
   fixture_record_run(merging->fixtures[0], 2);
   const char *path = merging->fixtures[0]->path;
   char journal[160];
@@ -492,8 +480,7 @@ TEST_WITH(hot_journal_is_left_unchanged, set_up, tear_down) {
   assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
 }
 
-TEST_WITH(write_ahead_log_is_left_unchanged, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(write_ahead_log_is_left_unchanged, set_up, tear_down, struct merging *merging) {
   fixture_record_run(merging->fixtures[0], 1);
   const char *path = merging->fixtures[0]->path;
   fixture_execute(path, "PRAGMA journal_mode = WAL");
@@ -522,8 +509,7 @@ static size_t table_count(const char *path) {
 }
 
 /* What is measured once and shown at two places is that in the output too. */
-TEST_WITH(aliases_are_merged, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(aliases_are_merged, set_up, tear_down, struct merging *merging) {
   struct fixture *fixture = merging->fixtures[0];
   const struct plan_duplicate again = {.name = "again/numa0:pinned-gpu1/64MiB",
                                        .block = "again",
@@ -547,8 +533,7 @@ TEST_WITH(aliases_are_merged, set_up, tear_down) {
 }
 
 /* As haul 0.2.0 wrote it, with rows in every table: tables that came later are empty. */
-TEST_WITH(recorded_database_is_merged, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(recorded_database_is_merged, set_up, tear_down, struct merging *merging) {
   const char *input = merging->fixtures[0]->path;
   fixture_load(merging->fixtures[0], "results-1002.sql");
   const size_t recorded = table_count(input);
@@ -561,14 +546,13 @@ TEST_WITH(recorded_database_is_merged, set_up, tear_down) {
   free(content);
   assert_int_equal(empty, table_count(merging->output) - recorded);
   struct database *migrated = NULL;
-  struct error err = {0};
-  assert_ok(database_open(input, DATABASE_WRITE, &migrated, &err), &err);
+  assert_ok(database_open(input, DATABASE_WRITE, &migrated, err), err);
   database_close(migrated);
   assert_same_content(merging->output, input);
 }
 
 /* A column or a table that a migration adds needs nothing in merge. */
-TEST_WITH(added_columns_and_tables_are_merged, set_up, tear_down) {
+TEST_WITH(added_columns_and_tables_are_merged, set_up, tear_down, struct merging *merging) {
   static const char ADDED[] =
       "ALTER TABLE trial ADD COLUMN later INTEGER; ALTER TABLE run ADD COLUMN later TEXT;"
       "CREATE TABLE gadget (bench_case INTEGER PRIMARY KEY REFERENCES bench_case (id), size "
@@ -579,24 +563,22 @@ TEST_WITH(added_columns_and_tables_are_merged, set_up, tear_down) {
       "UPDATE trial SET later = elapsed_ns; UPDATE run SET later = 'so ' || uuid;"
       "INSERT INTO gadget SELECT id, length(name) FROM bench_case;"
       "INSERT INTO part SELECT run, position, bench_case FROM plan_case;";
-  struct merging *merging = *state;
   struct fixture *first = merging->fixtures[1];
   struct fixture *second = merging->fixtures[2];
   fixture_load(first, "results-1002.sql");
   fixture_record_run(first, 1); /* migrates it */
   fixture_record_run(second, 2);
   struct database *output = NULL;
-  struct error err = {0};
   struct merge_result result = {0};
   bool fatal = false;
-  assert_ok(database_open(second->path, DATABASE_WRITE, &output, &err), &err);
+  assert_ok(database_open(second->path, DATABASE_WRITE, &output, err), err);
   fixture_execute(first->path, ADDED);
   fixture_execute(first->path, ROWS);
   fixture_execute(second->path, ADDED);
   fixture_execute(second->path, ROWS);
   struct merge *merge = merge_new(second->path, NULL);
-  assert_ok(merge_take_output(merge, output, &err), &err);
-  assert_ok(merge_add(merge, first->path, &result, &fatal, &err), &err);
+  assert_ok(merge_take_output(merge, output, err), err);
+  assert_ok(merge_add(merge, first->path, &result, &fatal, err), err);
   merge_free(merge);
   assert_int_equal(result.added, 3);
   char *later = fixture_query(second, "SELECT count(*) FROM trial WHERE later = elapsed_ns");
@@ -612,18 +594,16 @@ TEST_WITH(added_columns_and_tables_are_merged, set_up, tear_down) {
   free(parts);
 }
 
-TEST_WITH(interrupt_skips_the_input, set_up, tear_down) {
-  struct merging *merging = *state;
+TEST_WITH(interrupt_skips_the_input, set_up, tear_down, struct merging *merging) {
   record_all(merging);
   volatile sig_atomic_t interrupted = 0;
   struct merge *merge = merge_new(merging->output, &interrupted);
   struct merge_result result = {0};
-  struct error err = {0};
   bool fatal = false;
-  assert_ok(merge_add(merge, merging->fixtures[0]->path, &result, &fatal, &err), &err);
+  assert_ok(merge_add(merge, merging->fixtures[0]->path, &result, &fatal, err), err);
   char *before = content_of(merging->output);
   interrupted = 1;
-  assert_int_equal(merge_add(merge, merging->fixtures[2]->path, &result, &fatal, &err),
+  assert_int_equal(merge_add(merge, merging->fixtures[2]->path, &result, &fatal, err),
                    STATUS_INTERRUPTED);
   assert_true(fatal);
   merge_free(merge);

@@ -29,7 +29,6 @@ TEST(every_shipped_scenario_is_merged) {
   char input[PATH_MAX_BYTES];
   char output[PATH_MAX_BYTES];
   struct merge_result result;
-  struct error err = {0};
   bool fatal = false;
   assert_non_null(mkdtemp(folder));
   (void)snprintf(input, sizeof input, "%s/in.db", folder);
@@ -43,8 +42,8 @@ TEST(every_shipped_scenario_is_merged) {
     struct planned planned = planned_shipped("h200x4.toml", name, NULL, 0);
     record_plan(input, &planned);
     planned_fini(&planned);
-    if (merge_add(merge, input, &result, &fatal, &err) != STATUS_OK) {
-      fail_msg("%s: %s", name, err.message);
+    if (merge_add(merge, input, &result, &fatal, err) != STATUS_OK) {
+      fail_msg("%s: %s", name, err->message);
     }
     assert_int_equal(result.added, 1);
     assert_int_equal(unlink(input), 0);

@@ -39,10 +39,9 @@ TEST(what_is_no_list_is_refused) {
   for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
     struct arena arena = {0};
     struct node_list list = {0};
-    struct error err = {0};
-    assert_int_equal(node_list_expand(WRONG[i][0], &arena, &list, &err), STATUS_INVALID);
-    if (strstr(err.message, WRONG[i][1]) == NULL) {
-      fail_msg("%s: %s", WRONG[i][0], err.message);
+    assert_int_equal(node_list_expand(WRONG[i][0], &arena, &list, err), STATUS_INVALID);
+    if (strstr(err->message, WRONG[i][1]) == NULL) {
+      fail_msg("%s: %s", WRONG[i][0], err->message);
     }
     arena_fini(&arena);
   }

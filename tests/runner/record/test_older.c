@@ -123,57 +123,54 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   free(after);
 }
 
-TEST_WITH(everything_reads_every_recorded_database, fixture_set_up, fixture_tear_down) {
-  for_each_recorded(*state, look_with_everything);
+TEST_WITH(everything_reads_every_recorded_database, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
+  for_each_recorded(fixture, look_with_everything);
 }
 
-TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct database *database = NULL;
-  struct error err = {0};
   struct arena arena = {0};
   fixture_load(fixture, "results-1002.sql");
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
   assert_int_equal(database->file_version, 1002);
   const char *note = database_copy_note(database, &arena);
   assert_non_null(note);
   assert_non_null(strstr(note, "results.db has the older schema 1.2, so it is read through a "
                                "temporary copy. To change it to "));
-  assert_int_equal(database_begin(database, &err), STATUS_DENIED);
+  assert_int_equal(database_begin(database, err), STATUS_DENIED);
   database_close(database);
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
   assert_null(database_copy_note(database, &arena));
   database_close(database);
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
   assert_null(database_copy_note(database, &arena));
   database_close(database);
   arena_fini(&arena);
 }
 
 /* Its pages say so in the copy, too. */
-TEST_WITH(write_ahead_mode_is_read, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(write_ahead_mode_is_read, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_load(fixture, "results-1002.sql");
   fixture_execute(fixture->path, "pragma journal_mode = wal");
   struct query *query = NULL;
-  struct error err = {0};
-  assert_ok(query_open(fixture->path, &query, &err), &err);
+  assert_ok(query_open(fixture->path, &query, err), err);
   query_must_run(query, "select * from v_run_case", NULL, "wal");
   query_close(query);
 }
 
 /* A scenario that an earlier version recorded means what it meant. */
-TEST_WITH(warm_caches_of_before_are_as_they_were, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(warm_caches_of_before_are_as_they_were, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct database *database = NULL;
-  struct error err = {0};
   fixture_load(fixture, "results-1002.sql");
   fixture_execute(
       fixture->path,
       "update scenario set resolved = 'host_cache = \"warm\", '"
       "  || 'host_cache = [\"warm\", \"flushed\"], host_cache = [\"flushed\", \"warm\"], '"
       "  || 'device_cache = \"warm\"' where id = 1");
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
   database_close(database);
   char *resolved = fixture_query(fixture, "select resolved from scenario where id = 1");
   assert_non_null(strstr(resolved, "host_cache = \"as_is\", host_cache = [\"as_is\", \"flushed\"], "
@@ -230,6 +227,7 @@ static void look_at_peaks_and_wrong_ones(struct fixture *fixture, const char *na
   look_at_peaks(fixture, name);
 }
 
-TEST_WITH(no_rate_above_its_peak_is_unmarked, fixture_set_up, fixture_tear_down) {
-  for_each_recorded(*state, look_at_peaks_and_wrong_ones);
+TEST_WITH(no_rate_above_its_peak_is_unmarked, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
+  for_each_recorded(fixture, look_at_peaks_and_wrong_ones);
 }

@@ -84,8 +84,7 @@ static void assert_csv(struct query *query, const char *sql,
   free(text);
 }
 
-TEST(rows_keep_their_types) {
-  struct opened *opened = *state;
+TEST(rows_keep_their_types, struct opened *opened) {
   assert_csv(opened->query,
              "select 1 as i, 0.1 as r, 'a,b' as t, x'00ff' as b, null as n -- done\n;  ", NULL, 0,
              "i,r,t,b,n\r\n1,0.1,\"a,b\",00ff,\r\n");
@@ -95,8 +94,7 @@ TEST(rows_keep_their_types) {
              NULL, 0, "i\r\n1\r\n2\r\n3\r\n");
 }
 
-TEST(parameters_are_bound) {
-  struct opened *opened = *state;
+TEST(parameters_are_bound, struct opened *opened) {
   const struct query_parameter first = {"run", "1"};
   const struct query_parameter values[] = {{"i", "7"}, {":r", "1.5"}, {"t", "seven"}};
   assert_csv(opened->query, "select processes from v_run where run = :run", NULL, 0,
@@ -105,21 +103,19 @@ TEST(parameters_are_bound) {
              "processes\r\n1\r\n");
   assert_csv(opened->query, "select typeof(:i), typeof($r), typeof(@t)", values, 3,
              "typeof(:i),typeof($r),typeof(@t)\r\ninteger,real,text\r\n");
-  struct error err = {0};
-  assert_int_equal(run(opened->query, "select :x", NULL, 0, NULL, &err), STATUS_USAGE);
-  assert_non_null(strstr(err.message, ":x has no value"));
-  assert_int_equal(run(opened->query, "select 1", &first, 1, NULL, &err), STATUS_USAGE);
-  assert_non_null(strstr(err.message, "no parameter :run, and none at all"));
-  assert_int_equal(run(opened->query, "select :x, :y", NULL, 0, NULL, &err), STATUS_USAGE);
-  assert_int_equal(run(opened->query, "select :x, :y", &first, 1, NULL, &err), STATUS_USAGE);
-  assert_non_null(strstr(err.message, "no parameter :run: it has :x, :y"));
-  assert_int_equal(run(opened->query, "select ?", NULL, 0, NULL, &err), STATUS_USAGE);
+  assert_int_equal(run(opened->query, "select :x", NULL, 0, NULL, err), STATUS_USAGE);
+  assert_non_null(strstr(err->message, ":x has no value"));
+  assert_int_equal(run(opened->query, "select 1", &first, 1, NULL, err), STATUS_USAGE);
+  assert_non_null(strstr(err->message, "no parameter :run, and none at all"));
+  assert_int_equal(run(opened->query, "select :x, :y", NULL, 0, NULL, err), STATUS_USAGE);
+  assert_int_equal(run(opened->query, "select :x, :y", &first, 1, NULL, err), STATUS_USAGE);
+  assert_non_null(strstr(err->message, "no parameter :run: it has :x, :y"));
+  assert_int_equal(run(opened->query, "select ?", NULL, 0, NULL, err), STATUS_USAGE);
   const struct query_parameter unknown = {"run", "tag:none"};
-  assert_int_equal(run(opened->query, "select :run", &unknown, 1, NULL, &err), STATUS_NOT_FOUND);
+  assert_int_equal(run(opened->query, "select :run", &unknown, 1, NULL, err), STATUS_NOT_FOUND);
 }
 
-TEST(writing_is_refused) {
-  struct opened *opened = *state;
+TEST(writing_is_refused, struct opened *opened) {
   static const char *const WRITING[] = {
       "delete from trial",
       "update run set tag = 'x'",
@@ -160,16 +156,14 @@ TEST(writing_is_refused) {
   assert_csv(opened->query, "select count(*) as n from trial", NULL, 0, "n\r\n750\r\n");
 }
 
-TEST(mistakes_are_located) {
-  struct opened *opened = *state;
-  struct error err = {0};
-  assert_int_equal(run(opened->query, "select *\n  form v_case", NULL, 0, NULL, &err),
+TEST(mistakes_are_located, struct opened *opened) {
+  assert_int_equal(run(opened->query, "select *\n  form v_case", NULL, 0, NULL, err),
                    STATUS_INVALID);
-  assert_non_null(strstr(err.message, "syntax error"));
+  assert_non_null(strstr(err->message, "syntax error"));
 #if SQLITE_VERSION_NUMBER >= 3038000
-  assert_int_equal(err.position.line, 2);
-  assert_int_equal(err.position.column, 3);
-  assert_non_null(strstr(err.message, "line 2, column 3: near \"form\""));
+  assert_int_equal(err->position.line, 2);
+  assert_int_equal(err->position.column, 3);
+  assert_non_null(strstr(err->message, "line 2, column 3: near \"form\""));
 #endif
   assert_refused(opened->query, "select nonsense from v_case", STATUS_INVALID, "nonsense");
   assert_refused(opened->query, "select gpbs from v_case", STATUS_INVALID,
@@ -237,22 +231,19 @@ TEST(mistakes_are_located) {
   assert_refused(opened->query, "select 1; select 2", STATUS_INVALID, "one statement at a time");
 }
 
-TEST(long_queries_end) {
-  struct opened *opened = *state;
+TEST(long_queries_end, struct opened *opened) {
   const char *endless = "with recursive n(i) as (values (1) union all select i + 1 from n) "
                         "select count(*) from n";
   const volatile sig_atomic_t interrupted = 1;
   struct query_options limits = {.time_limit_ns = 20000000};
-  struct error err = {0};
-  assert_int_equal(run(opened->query, endless, NULL, 0, &limits, &err), STATUS_TIMEOUT);
-  assert_string_equal(err.message, "the query took longer than 0.02 s");
+  assert_int_equal(run(opened->query, endless, NULL, 0, &limits, err), STATUS_TIMEOUT);
+  assert_string_equal(err->message, "the query took longer than 0.02 s");
   limits = (struct query_options){.interrupted = &interrupted};
-  assert_int_equal(run(opened->query, endless, NULL, 0, &limits, &err), STATUS_INTERRUPTED);
-  assert_ok(run(opened->query, "select 1", NULL, 0, NULL, &err), &err);
+  assert_int_equal(run(opened->query, endless, NULL, 0, &limits, err), STATUS_INTERRUPTED);
+  assert_ok(run(opened->query, "select 1", NULL, 0, NULL, err), err);
 }
 
-TEST(query_ends_when_reader_is_gone) {
-  struct opened *opened = *state;
+TEST(query_ends_when_reader_is_gone, struct opened *opened) {
   int ends[2];
   assert_int_equal(pipe(ends), 0);
   (void)signal(SIGPIPE, SIG_IGN);
@@ -260,12 +251,11 @@ TEST(query_ends_when_reader_is_gone) {
   FILE *stream = fdopen(ends[1], "w");
   struct table_options options = {.format = OUTPUT_JSONL, .stream = stream};
   struct table *rows = table_new(&options);
-  struct error err = {0};
   assert_ok(query_run(opened->query,
                       "with recursive n(i) as (values (1) union all select i + 1 from n) "
                       "select i from n",
-                      NULL, 0, NULL, table_sink(rows), &err),
-            &err);
+                      NULL, 0, NULL, table_sink(rows), err),
+            err);
   assert_true(table_reader_gone(rows));
   table_free(rows);
   (void)fclose(stream);
@@ -280,8 +270,7 @@ static bool may_be_empty(const struct saved_query *saved) {
          strncmp(saved->name, "fingerprint", 11) == 0;
 }
 
-TEST(every_saved_query_is_described_and_runs) {
-  struct opened *opened = *state;
+TEST(every_saved_query_is_described_and_runs, struct opened *opened) {
   struct arena arena = {0};
   size_t abouts = 0;
   size_t ofs = 0;
@@ -335,15 +324,13 @@ TEST(every_saved_query_is_described_and_runs) {
 TEST(reasons_that_differ_in_numbers_are_one) {
   struct fixture *fixture = fixture_new();
   struct query *query = NULL;
-  struct error err = {0};
-  (void)state;
   fixture->cases[0].skip_reason = "GPU 9 has no managed memory";
   fixture->cases[FIXTURE_SKIPPED].skip_reason = "GPU 12 has no managed memory";
   fixture->cases[3].skip_reason = "GPU 120 has no managed memory";
   fixture->cases[4].skip_reason = "GPU 12 has no memory";
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "UPDATE bench_case SET block = 'one'");
-  assert_ok(query_open(fixture->path, &query, &err), &err);
+  assert_ok(query_open(fixture->path, &query, err), err);
   char *skipped = csv_of(query, NULL, "skipped", NULL, 0);
   assert_non_null(strstr(skipped, "one,\"GPU 12 has no managed memory, and others like it\",3,"));
   assert_non_null(strstr(skipped, "one,GPU 12 has no memory,1,"));
@@ -379,7 +366,7 @@ static void assert_columns(const char *csv, const char *list, const char *query)
 }
 
 /* What a query says of its plots is true of its columns; what is a curve is drawn. */
-TEST(plots_of_saved_queries_have_their_columns) {
+TEST(plots_of_saved_queries_have_their_columns, struct opened *opened) {
   static const char *const DRAWN[] = {"arithmetic-throughput",
                                       "block-trend",
                                       "cache-bandwidth",
@@ -401,7 +388,6 @@ TEST(plots_of_saved_queries_have_their_columns) {
                                       "trials",
                                       "um-access",
                                       "um-coherence"};
-  struct opened *opened = *state;
   struct arena arena = {0};
   size_t drawn = 0;
   for (size_t i = 0; i < saved_query_count(); i++) {
@@ -428,16 +414,14 @@ TEST(plots_of_saved_queries_have_their_columns) {
   }
   for (size_t i = 0; i < COUNT_OF(DRAWN); i++) {
     struct saved_query saved;
-    struct error err = {0};
-    assert_ok(saved_query_find(DRAWN[i], &arena, &saved, &err), &err);
+    assert_ok(saved_query_find(DRAWN[i], &arena, &saved, err), err);
     assert_true(saved.plot_count > 0);
   }
   assert_int_equal(drawn, COUNT_OF(DRAWN));
   arena_fini(&arena);
 }
 
-TEST(saved_queries_take_parameters) {
-  struct opened *opened = *state;
+TEST(saved_queries_take_parameters, struct opened *opened) {
   const struct query_parameter parameters[] = {{"run", "tag:nightly"}, {"block", "h*"}};
   char *text = csv_of(opened->query, NULL, "run-table", parameters, 2);
   assert_non_null(strstr(text, "h2d/numa0:pinned-gpu1/64MiB,55."));
@@ -445,21 +429,19 @@ TEST(saved_queries_take_parameters) {
   assert_null(strstr(text, "d2d"));
   free(text);
   const struct query_parameter bad = {"limit", "many"};
-  struct error err = {0};
   struct row_sink sink = {0};
-  assert_int_equal(query_run_saved(opened->query, "runs", &bad, 1, NULL, &sink, &err),
-                   STATUS_USAGE);
-  assert_non_null(strstr(err.message, "must be a whole number"));
+  assert_int_equal(query_run_saved(opened->query, "runs", &bad, 1, NULL, &sink, err), STATUS_USAGE);
+  assert_non_null(strstr(err->message, "must be a whole number"));
   static const char *const NUMBERS[] = {"much", "0.9x", ""};
   for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
     const struct query_parameter share = {"share", NUMBERS[i]};
-    assert_int_equal(query_run_saved(opened->query, "knee", &share, 1, NULL, &sink, &err),
+    assert_int_equal(query_run_saved(opened->query, "knee", &share, 1, NULL, &sink, err),
                      STATUS_USAGE);
-    assert_non_null(strstr(err.message, "must be a number"));
+    assert_non_null(strstr(err->message, "must be a number"));
   }
-  assert_int_equal(query_run_saved(opened->query, "nope", NULL, 0, NULL, &sink, &err),
+  assert_int_equal(query_run_saved(opened->query, "nope", NULL, 0, NULL, &sink, err),
                    STATUS_NOT_FOUND);
-  assert_non_null(strstr(err.message, "haul list queries lists all "));
+  assert_non_null(strstr(err->message, "haul list queries lists all "));
 }
 
 /* Drivers may be exchanged more than once, as where two are measured in turn. */
@@ -467,12 +449,11 @@ TEST(a_change_back_is_a_row) {
   static const char *const DRIVERS[] = {"580.159.04", "590.1.2", "580.159.04", "590.1.2"};
   struct fixture *fixture = fixture_new();
   struct query *query = NULL;
-  struct error err = {0};
   for (size_t i = 0; i < COUNT_OF(DRIVERS); i++) {
     fixture_set_fact(fixture, "driver_version", DRIVERS[i]);
     fixture_record_run(fixture, 1);
   }
-  assert_ok(query_open(fixture->path, &query, &err), &err);
+  assert_ok(query_open(fixture->path, &query, err), err);
   char *text = csv_of(query, NULL, "changes", NULL, 0);
   assert_non_null(strstr(text, ",driver_version,580.159.04,590.1.2,1,"));
   assert_non_null(strstr(text, ",2\r\n"));
@@ -483,13 +464,11 @@ TEST(a_change_back_is_a_row) {
 }
 
 /* Runs have 100,000 cases: what is looked up for each of them must not go over all of the run. */
-TEST(query_time_is_linear_in_rows) {
-  struct opened *opened = *state;
+TEST(query_time_is_linear_in_rows, struct opened *opened) {
   struct arena arena = {0};
   struct saved_query saved;
-  struct error err = {0};
   const struct query_parameter parameters[] = {{"run", "latest"}, {"block", "*"}};
-  assert_ok(saved_query_find("run-result", &arena, &saved, &err), &err);
+  assert_ok(saved_query_find("run-result", &arena, &saved, err), err);
   char *text = csv_of(opened->query, arena_format(&arena, "EXPLAIN QUERY PLAN\n%s", saved.sql),
                       NULL, parameters, 2);
   size_t over_all = 0;
@@ -510,16 +489,14 @@ TEST(query_time_is_linear_in_rows) {
   arena_fini(&arena);
 }
 
-TEST(results_can_be_read_while_they_are_written) {
-  struct opened *opened = *state;
+TEST(results_can_be_read_while_they_are_written, struct opened *opened) {
   struct record *record = NULL;
-  struct error err = {0};
-  assert_ok(record_open(opened->fixture->path, &record, &err), &err);
+  assert_ok(record_open(opened->fixture->path, &record, err), err);
   assert_ok(record_begin_run(record, &opened->fixture->info, opened->fixture->machine,
-                             &opened->fixture->plan, NULL, 0, &err),
-            &err);
+                             &opened->fixture->plan, NULL, 0, err),
+            err);
   assert_csv(opened->query, "select count(*) as n from v_run where status = 'running'", NULL, 0,
              "n\r\n1\r\n");
-  assert_ok(record_end_run(record, "done", NULL, &err), &err);
+  assert_ok(record_end_run(record, "done", NULL, err), err);
   record_close(record);
 }

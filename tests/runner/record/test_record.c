@@ -22,8 +22,7 @@ static void assert_query(const struct fixture *fixture, const char *sql, const c
   free(value);
 }
 
-TEST_WITH(run_is_recorded_completely, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(run_is_recorded_completely, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 2);
   assert_query(fixture,
                "select count(*) from v_run where status = 'done' and cases = 6 and "
@@ -52,8 +51,8 @@ TEST_WITH(run_is_recorded_completely, fixture_set_up, fixture_tear_down) {
   assert_query(fixture, "select count(*) from pragma_foreign_key_check", "0");
 }
 
-TEST_WITH(summaries_follow_from_the_trials, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(summaries_follow_from_the_trials, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 3);
   /* Median and minimum recomputed in SQL, over the measured trials that are ok. */
   assert_query(fixture,
@@ -92,8 +91,7 @@ TEST_WITH(summaries_follow_from_the_trials, fixture_set_up, fixture_tear_down) {
                "3");
 }
 
-TEST_WITH(flows_have_separate_times, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(flows_have_separate_times, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   assert_query(fixture, "select count(*) from v_flow where case_name like 'd2d%' and n = 47", "2");
   assert_query(fixture,
@@ -108,18 +106,17 @@ TEST_WITH(flows_have_separate_times, fixture_set_up, fixture_tear_down) {
 }
 
 /* On another GPU's clock: no moment after the window's start, and no reason to lose the trial. */
-TEST_WITH(unknown_start_is_not_a_number, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(unknown_start_is_not_a_number, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct record *record = NULL;
-  struct error err = {0};
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
-  assert_ok(record_process_started(record, 0, 100, &err), &err);
+  assert_ok(fixture_begin(fixture, &record, err), err);
+  assert_ok(record_process_started(record, 0, 100, err), err);
   const struct case_report *report = fixture_report(fixture, 0, 1, 10);
   for (size_t i = 0; i < report->flow_trial_count; i++) {
     fixture->flow_trials[i].start_ns = fixture->flow_trials[i].flow == 1 ? UINT64_MAX : 7;
   }
-  assert_ok(record_case(record, &fixture->plan, report, &err), &err);
-  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, report, err), err);
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, err), err);
   record_close(record);
   assert_query(fixture, "select group_concat(distinct start_ns) from flow_trial where flow = 1",
                "-1");
@@ -127,20 +124,19 @@ TEST_WITH(unknown_start_is_not_a_number, fixture_set_up, fixture_tear_down) {
                "7");
 }
 
-TEST_WITH(noise_is_recorded_where_there_is_any, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(noise_is_recorded_where_there_is_any, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct record *record = NULL;
-  struct error err = {0};
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
-  assert_ok(record_process_started(record, 0, 100, &err), &err);
+  assert_ok(fixture_begin(fixture, &record, err), err);
+  assert_ok(record_process_started(record, 0, 100, err), err);
   struct case_report report = *fixture_report(fixture, 0, 0, 10);
-  assert_ok(record_case(record, &fixture->plan, &report, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, &report, err), err);
   report = *fixture_report(fixture, 0, 1, 10);
   report.noise = "dips";
   report.noise_size = 0.25;
   report.noise_ns = 4000;
-  assert_ok(record_case(record, &fixture->plan, &report, &err), &err);
-  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, &report, err), err);
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, err), err);
   record_close(record);
   assert_query(
       fixture,
@@ -150,19 +146,18 @@ TEST_WITH(noise_is_recorded_where_there_is_any, fixture_set_up, fixture_tear_dow
 }
 
 /* haul env RUN and the page of a run draw it. */
-TEST_WITH(the_machine_of_a_run_is_read_back, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(the_machine_of_a_run_is_read_back, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct machine *machine = fixture->machine;
   machine->links[0][1] = (struct gpu_link){false, 12, UINT64_C(318000000000)};
   machine->node_distance[1][0] = 31;
   machine_add_fact(machine, "memory_node", 1, FACT_OK, "3");
   fixture_record_run(fixture, 1);
   struct database *database = NULL;
-  struct error err = {0};
   struct machine *read = calloc(1, sizeof *read);
   assert_non_null(read);
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
-  assert_ok(run_machine_read(database, 1, read, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+  assert_ok(run_machine_read(database, 1, read, err), err);
   assert_string_equal(read->host_name, machine->host_name);
   assert_int_equal(read->gpu_count, 2);
   assert_int_equal(read->node_count, 2);
@@ -188,8 +183,8 @@ TEST_WITH(the_machine_of_a_run_is_read_back, fixture_set_up, fixture_tear_down) 
   free(read);
 }
 
-TEST_WITH(telemetry_is_joined_to_the_case, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(telemetry_is_joined_to_the_case, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   assert_query(fixture,
                "select count(*) from v_case where gpu = 1 and sm_clock_mhz = 1980.0 and "
@@ -202,8 +197,8 @@ TEST_WITH(telemetry_is_joined_to_the_case, fixture_set_up, fixture_tear_down) {
                "1");
 }
 
-TEST_WITH(equal_content_is_stored_once, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(equal_content_is_stored_once, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   fixture->machine->gpus[0].free_memory_bytes = 12345; /* changes by itself */
   fixture_record_run(fixture, 1);
@@ -221,27 +216,24 @@ TEST_WITH(equal_content_is_stored_once, fixture_set_up, fixture_tear_down) {
                "2 2");
 }
 
-TEST_WITH(keys_do_not_change, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(keys_do_not_change, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   /* A key that moves would break every merge with an older database. This one was computed
    * apart: the netstrings of name, description, text and resolved text, through XXH3-128. */
   assert_query(fixture, "select key from scenario", "e29afa32309e8d5bf8320deda6a265d2");
 }
 
-TEST_WITH(failures_are_recorded, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(failures_are_recorded, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   struct record *record = NULL;
-  struct error err = {0};
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
+  assert_ok(fixture_begin(fixture, &record, err), err);
   const struct case_report *report = fixture_report(fixture, 0, 0, 0);
-  assert_int_equal(record_case(record, &fixture->plan, report, &err), STATUS_INVALID);
-  assert_ok(record_process_started(record, 0, 1, &err), &err);
-  assert_ok(record_process_started(record, 0, 2, &err), &err);
+  assert_int_equal(record_case(record, &fixture->plan, report, err), STATUS_INVALID);
+  assert_ok(record_process_started(record, 0, 1, err), err);
+  assert_ok(record_process_started(record, 0, 2, err), err);
   fixture->outcome.status = CASE_CRASHED;
   (void)snprintf(fixture->outcome.reason, sizeof fixture->outcome.reason, "killed by signal 9");
-  assert_ok(record_case(record, &fixture->plan, report, &err), &err);
-  assert_ok(record_end_run(record, "interrupted", "Ctrl-C", &err), &err);
+  assert_ok(record_case(record, &fixture->plan, report, err), err);
+  assert_ok(record_end_run(record, "interrupted", "Ctrl-C", err), err);
   record_close(record);
   assert_query(fixture,
                "select status || reason || n || ifnull(median_ns, '-') from v_case where "
@@ -252,27 +244,26 @@ TEST_WITH(failures_are_recorded, fixture_set_up, fixture_tear_down) {
 }
 
 /* Cases in a group are not on disk before the group is; whatever writes next takes them along. */
-TEST_WITH(small_cases_are_written_together, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(small_cases_are_written_together, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   struct record *record = NULL;
-  struct error err = {0};
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
-  assert_ok(record_process_started(record, 0, 1, &err), &err);
+  assert_ok(fixture_begin(fixture, &record, err), err);
+  assert_ok(record_process_started(record, 0, 1, err), err);
   const uint64_t start_ns = clock_now_ns();
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err), &err);
-  assert_ok(record_write_due(record, 0, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), err), err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), err), err);
+  assert_ok(record_write_due(record, 0, err), err);
   if (clock_now_ns() - start_ns < RECORD_GROUP_NS) {
     assert_query(fixture, "select count(*) from case_run where status = 'ok'", "0");
   }
-  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err); /* a long case begins */
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, err), err); /* a long case begins */
   assert_query(fixture, "select count(*) from case_run where status = 'ok'", "2");
   assert_query(fixture, "select count(*) from trial", "20");
   assert_query(fixture, "select count(*) from flow_trial", "20");
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 3, 10), &err), &err);
-  assert_ok(record_end_run(record, "done", NULL, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 3, 10), err), err);
+  assert_ok(record_end_run(record, "done", NULL, err), err);
   size_t counts[case_status_name_count];
-  assert_ok(record_count_outcomes(record, counts, &err), &err);
+  assert_ok(record_count_outcomes(record, counts, err), err);
   assert_int_equal(counts[CASE_OK], 3);
   assert_int_equal(counts[CASE_SKIPPED], 1);
   record_close(record);
@@ -280,20 +271,19 @@ TEST_WITH(small_cases_are_written_together, fixture_set_up, fixture_tear_down) {
 }
 
 /* The others of its group are kept and counted, and the end of the run is written as well. */
-TEST_WITH(a_refused_case_takes_no_other_along, fixture_set_up, fixture_tear_down) {
+TEST_WITH(a_refused_case_takes_no_other_along, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   static const size_t CASES[] = {0, 0, 1}; /* a case a second time is refused */
-  struct fixture *fixture = *state;
   struct record *record = NULL;
-  struct error err = {0};
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
-  assert_ok(record_process_started(record, 0, 1, &err), &err);
+  assert_ok(fixture_begin(fixture, &record, err), err);
+  assert_ok(record_process_started(record, 0, 1, err), err);
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 10);
-    assert_ok(record_case(record, &fixture->plan, report, &err), &err);
+    assert_ok(record_case(record, &fixture->plan, report, err), err);
   }
-  assert_int_not_equal(record_write_due(record, RECORD_GROUP_NS, &err), STATUS_OK);
-  assert_non_null(strstr(err.message, "2 cases were recorded and are kept"));
-  assert_ok(record_end_run(record, "failed", err.message, &err), &err);
+  assert_int_not_equal(record_write_due(record, RECORD_GROUP_NS, err), STATUS_OK);
+  assert_non_null(strstr(err->message, "2 cases were recorded and are kept"));
+  assert_ok(record_end_run(record, "failed", err->message, err), err);
   record_close(record);
   assert_query(fixture, "select count(*) || ' ' || count(distinct case_run) from trial", "20 2");
   assert_query(fixture, "select status from v_run", "failed");
@@ -322,28 +312,26 @@ static const struct case_report *second_visit(struct fixture *fixture, struct vi
 }
 
 /* Interrupted between two visits of case 1, which has two flows. */
-TEST_WITH(visits_go_on_after_a_resume, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(visits_go_on_after_a_resume, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   struct record *record = NULL;
   struct resumed_run resumed = {0};
-  struct error err = {0};
   struct visits_found found = {.settled = SETTLED_BUDGET, .visits = 1};
   const char *key = fixture->cases[1].bench.key;
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
-  assert_ok(record_process_started(record, 0, 1, &err), &err);
+  assert_ok(fixture_begin(fixture, &record, err), err);
+  assert_ok(record_process_started(record, 0, 1, err), err);
   (void)fixture_report(fixture, 0, 1, 10);
   fixture->report.visits = &found;
-  assert_ok(record_case(record, &fixture->plan, &fixture->report, &err), &err);
-  assert_ok(record_end_run(record, "interrupted", NULL, &err), &err);
+  assert_ok(record_case(record, &fixture->plan, &fixture->report, err), err);
+  assert_ok(record_end_run(record, "interrupted", NULL, err), err);
   record_close(record);
   assert_query(fixture,
                "select visits || settled || ifnull(undisturbed_gbps, '-') from v_run_case where "
                "settled is not null",
                "1budget-");
 
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(record_resume_find(record, "latest", &resumed, &err), &err);
-  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err), &err);
+  assert_ok(record_open(fixture->path, &record, err), err);
+  assert_ok(record_resume_find(record, "latest", &resumed, err), err);
+  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
   resumed_run_fini(&resumed);
   struct visits_read read = {0};
   assert_false(record_read_visits(record, 1, key, &read));
@@ -359,11 +347,11 @@ TEST_WITH(visits_go_on_after_a_resume, fixture_set_up, fixture_tear_down) {
     assert_int_equal(read.flow_trials[2 * i].elapsed_ns, fixture->flow_trials[2 * i].elapsed_ns);
   }
   visits_read_fini(&read);
-  assert_ok(record_process_started(record, 0, 2, &err), &err);
-  assert_ok(record_case(record, &fixture->plan, second_visit(fixture, &found), &err), &err);
-  assert_ok(record_process_ended(record, 0, &err), &err);
+  assert_ok(record_process_started(record, 0, 2, err), err);
+  assert_ok(record_case(record, &fixture->plan, second_visit(fixture, &found), err), err);
+  assert_ok(record_process_ended(record, 0, err), err);
   assert_false(record_read_visits(record, 0, key, &read));
-  assert_ok(record_end_run(record, "done", NULL, &err), &err);
+  assert_ok(record_end_run(record, "done", NULL, err), err);
   record_close(record);
   assert_query(fixture,
                "select visits || settled || disturbed_percent || ' ' || disturbed_slower_percent "
@@ -376,56 +364,54 @@ TEST_WITH(visits_go_on_after_a_resume, fixture_set_up, fixture_tear_down) {
   assert_query(fixture, "select round(median_ns / 1.8e6, 1) from case_run where n > 0", "1.0");
 }
 
-TEST_WITH(interrupted_run_is_resumed, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(interrupted_run_is_resumed, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   struct record *record = NULL;
   struct resumed_run resumed = {0};
-  struct error err = {0};
   fixture->info.only = "h*";
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
-  assert_ok(record_process_started(record, 0, 1, &err), &err);
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), &err), &err);
-  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err);
+  assert_ok(fixture_begin(fixture, &record, err), err);
+  assert_ok(record_process_started(record, 0, 1, err), err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), err), err);
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, err), err);
   char uuid[33];
   (void)snprintf(uuid, sizeof uuid, "%s", record_run_uuid(record));
   assert_int_equal(strlen(uuid), 32);
   assert_int_equal(uuid[12], '7');
   record_close(record); /* as if killed: the run is still "running" */
 
-  assert_ok(record_open(fixture->path, &record, &err), &err);
-  assert_ok(record_resume_find(record, uuid, &resumed, &err), &err);
+  assert_ok(record_open(fixture->path, &record, err), err);
+  assert_ok(record_resume_find(record, uuid, &resumed, err), err);
   assert_string_equal(resumed.uuid, uuid);
   assert_string_equal(resumed.only, "h*");
   assert_string_equal(resumed.scenario_text, fixture->scenario.resolved);
 
   fixture_set_fact(fixture, "driver_version", "590.1.2");
-  assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err),
+  assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err),
                    STATUS_INVALID);
-  assert_non_null(strstr(err.message, "driver_version was 580.159.04 and is now 590.1.2"));
+  assert_non_null(strstr(err->message, "driver_version was 580.159.04 and is now 590.1.2"));
   fixture_set_fact(fixture, "driver_version", "580.159.04");
   const char *name = fixture->cases[3].bench.name;
   fixture->cases[3].bench.name = "host/other";
-  assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err),
+  assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err),
                    STATUS_INVALID);
-  assert_non_null(strstr(err.message, "host/other is new"));
+  assert_non_null(strstr(err->message, "host/other is new"));
   fixture->cases[3].bench.name = name;
 
-  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err), &err);
+  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
   assert_string_equal(record_run_uuid(record), uuid);
   assert_true(record_has_case(record, 0, fixture->cases[0].bench.key));
   assert_false(record_has_case(record, 1, fixture->cases[0].bench.key));
   assert_false(record_has_case(record, 0, fixture->cases[1].bench.key));
   assert_true(record_has_case(record, 1, fixture->cases[FIXTURE_SKIPPED].bench.key));
-  assert_ok(record_process_started(record, 0, 2, &err), &err);
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), &err), &err);
+  assert_ok(record_process_started(record, 0, 2, err), err);
+  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), err), err);
   /* The same case twice is refused, and leaves nothing behind. */
-  assert_ok(record_write_due(record, RECORD_GROUP_NS, &err), &err);
-  assert_ok(record_case(record, &fixture->plan, &fixture->report, &err), &err);
-  assert_int_not_equal(record_write_due(record, RECORD_GROUP_NS, &err), STATUS_OK);
-  assert_non_null(strstr(err.message, "1 cases were recorded and are kept"));
-  assert_ok(record_end_run(record, "done", NULL, &err), &err);
-  assert_int_equal(record_resume_find(record, "latest", &resumed, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "complete"));
+  assert_ok(record_write_due(record, RECORD_GROUP_NS, err), err);
+  assert_ok(record_case(record, &fixture->plan, &fixture->report, err), err);
+  assert_int_not_equal(record_write_due(record, RECORD_GROUP_NS, err), STATUS_OK);
+  assert_non_null(strstr(err->message, "1 cases were recorded and are kept"));
+  assert_ok(record_end_run(record, "done", NULL, err), err);
+  assert_int_equal(record_resume_find(record, "latest", &resumed, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "complete"));
   resumed_run_fini(&resumed);
   record_close(record);
   assert_query(fixture, "select ok || ' ' || status from v_run", "2 done");
@@ -433,32 +419,31 @@ TEST_WITH(interrupted_run_is_resumed, fixture_set_up, fixture_tear_down) {
 }
 
 /* In a child that may write no more than so many bytes to a file. */
-TEST_WITH(full_disk_keeps_recorded_cases, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(full_disk_keeps_recorded_cases, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 1); /* the schema is there */
   pid_t child = fork();
   if (child == 0) {
     struct rlimit limit = {800 << 10, 800 << 10};
     struct record *record = NULL;
-    struct error err = {0};
     (void)signal(SIGXFSZ, SIG_IGN);
     (void)setrlimit(RLIMIT_FSIZE, &limit);
-    if (fixture_begin(fixture, &record, &err) != STATUS_OK) {
+    if (fixture_begin(fixture, &record, err) != STATUS_OK) {
       _exit(1);
     }
     enum status status = STATUS_OK;
     for (uint32_t process = 0; process < 40 && status == STATUS_OK; process++) {
-      status = record_process_started(record, process, 1, &err);
+      status = record_process_started(record, process, 1, err);
       if (status == STATUS_OK) {
         status = record_case(record, &fixture->plan,
-                             fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), &err);
+                             fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), err);
       }
     }
-    bool clear = status == STATUS_IO && strstr(err.message, fixture->path) != NULL &&
-                 strstr(err.message, "no room for more") != NULL &&
-                 strstr(err.message, record_run_uuid(record)) != NULL;
+    bool clear = status == STATUS_IO && strstr(err->message, fixture->path) != NULL &&
+                 strstr(err->message, "no room for more") != NULL &&
+                 strstr(err->message, record_run_uuid(record)) != NULL;
     if (!clear) {
-      fprintf(stderr, "%s: %s\n", status_text(status), err.message);
+      fprintf(stderr, "%s: %s\n", status_text(status), err->message);
     }
     record_close(record);
     _exit(clear ? 0 : 2);
@@ -474,22 +459,20 @@ TEST_WITH(full_disk_keeps_recorded_cases, fixture_set_up, fixture_tear_down) {
                "0");
 }
 
-TEST_WITH(killed_writer_leaves_complete_cases, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(killed_writer_leaves_complete_cases, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   int ready[2];
   assert_int_equal(pipe(ready), 0);
   pid_t child = fork();
   if (child == 0) {
     struct record *record = NULL;
-    struct error err = {0};
-    bool ok = fixture_begin(fixture, &record, &err) == STATUS_OK;
+    bool ok = fixture_begin(fixture, &record, err) == STATUS_OK;
     for (uint32_t process = 0; ok; process++) {
-      ok =
-          record_process_started(record, process, 1, &err) == STATUS_OK &&
-          record_case(record, &fixture->plan,
-                      fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), &err) == STATUS_OK &&
-          record_write_due(record, RECORD_GROUP_NS, &err) == STATUS_OK &&
-          write(ready[1], "x", 1) == 1;
+      ok = record_process_started(record, process, 1, err) == STATUS_OK &&
+           record_case(record, &fixture->plan,
+                       fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), err) == STATUS_OK &&
+           record_write_due(record, RECORD_GROUP_NS, err) == STATUS_OK &&
+           write(ready[1], "x", 1) == 1;
     }
     _exit(1);
   }
@@ -505,8 +488,7 @@ TEST_WITH(killed_writer_leaves_complete_cases, fixture_set_up, fixture_tear_down
 
   /* A reader plays the journal back. */
   struct database *database = NULL;
-  struct error err = {0};
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
   database_close(database);
   assert_query(fixture, "pragma integrity_check", "ok");
   assert_query(fixture, "select count(*) >= 3 from v_case where process is not null", "1");
@@ -516,8 +498,7 @@ TEST_WITH(killed_writer_leaves_complete_cases, fixture_set_up, fixture_tear_down
                "0");
 }
 
-TEST_WITH(two_writers_take_turns, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(two_writers_take_turns, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   pid_t children[2];
   for (int i = 0; i < 2; i++) {
     children[i] = fork();
@@ -605,8 +586,8 @@ static void record_with_cycles(struct fixture *fixture) {
   record_close(record);
 }
 
-TEST_WITH(microbenchmarks_are_in_the_views, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(microbenchmarks_are_in_the_views, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   make_microbenchmarks(fixture);
   record_with_cycles(fixture);
   assert_query(fixture,

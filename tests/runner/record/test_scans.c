@@ -91,7 +91,6 @@ TEST(no_saved_query_scans) {
   sqlite3 *handle = open_empty(fixture);
   struct arena arena = {0};
   size_t wrong = 0;
-  (void)state;
   for (size_t i = 0; i < saved_query_count(); i++) {
     struct saved_query query;
     saved_query_at(i, &arena, &query);
@@ -109,7 +108,6 @@ TEST(no_documented_question_scans) {
   struct fixture *fixture = fixture_new();
   sqlite3 *handle = open_empty(fixture);
   FILE *file = fopen(HAUL_SOURCE_DIR "/docs/SQL.md", "r");
-  (void)state;
   assert_non_null(file);
   text[fread(text, 1, sizeof text - 1, file)] = '\0';
   (void)fclose(file);
@@ -186,7 +184,6 @@ TEST(steps_grow_with_the_answer) {
   sqlite3 *handle = NULL;
   double *few = arena_array(&arena, saved_query_count(), sizeof *few);
   size_t wrong = 0;
-  (void)state;
   fixture_record_run(fixture, 2);
   assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
   assert_int_equal(sqlite3_exec(handle, "BEGIN", NULL, NULL, NULL), SQLITE_OK);
@@ -223,12 +220,10 @@ TEST(results_of_a_fleet_are_not_looked_at) {
       "SELECT c.run, i, c.bench_case, 'ok', 0 FROM i, (SELECT * FROM case_run LIMIT 1) c";
   struct fixture *fixture = fixture_new();
   struct arena arena = {0};
-  struct error err = {0};
   struct saved_query query;
   sqlite3 *handle = NULL;
-  (void)state;
   fixture_record_run(fixture, 1);
-  assert_ok(saved_query_find("node-reasons", &arena, &query, &err), &err);
+  assert_ok(saved_query_find("node-reasons", &arena, &query, err), err);
   assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
   const double before = steps_of(handle, &query, 1);
   assert_int_equal(sqlite3_exec(handle, MORE, NULL, NULL, NULL), SQLITE_OK);

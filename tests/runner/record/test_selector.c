@@ -58,8 +58,7 @@ static void assert_fails(const struct three_runs *runs, const char *selector, en
   }
 }
 
-TEST(every_selector_finds_its_run) {
-  const struct three_runs *runs = *state;
+TEST(every_selector_finds_its_run, const struct three_runs *runs) {
   assert_finds(runs, "latest", 3);
   assert_finds(runs, "previous", 2);
   assert_finds(runs, "tag:a", 1);
@@ -70,11 +69,9 @@ TEST(every_selector_finds_its_run) {
   assert_finds(runs, "run:1", 1);
 }
 
-TEST(uuid_prefix_finds_the_run) {
-  const struct three_runs *runs = *state;
+TEST(uuid_prefix_finds_the_run, const struct three_runs *runs) {
   struct run_ref run = {0};
-  struct error err = {0};
-  assert_ok(selector_find(runs->database, "2", &run, &err), &err);
+  assert_ok(selector_find(runs->database, "2", &run, err), err);
   char selector[80];
   (void)snprintf(selector, sizeof selector, "run:%.20s", run.uuid);
   assert_finds(runs, selector, 2);
@@ -87,14 +84,12 @@ TEST(uuid_prefix_finds_the_run) {
   assert_finds(runs, selector, 2);
 }
 
-TEST(ambiguous_selector_lists_the_runs) {
-  const struct three_runs *runs = *state;
+TEST(ambiguous_selector_lists_the_runs, const struct three_runs *runs) {
   assert_fails(runs, "run:0", STATUS_INVALID, "several runs begin with \"0\"; there are: run 3 (");
   assert_fails(runs, "0", STATUS_INVALID, ", test, ");
 }
 
-TEST(unknown_selector_lists_what_exists) {
-  const struct three_runs *runs = *state;
+TEST(unknown_selector_lists_what_exists, const struct three_runs *runs) {
   assert_fails(runs, "99", STATUS_NOT_FOUND, "there is no run \"99\"; there are: run 3 (");
   assert_fails(runs, "tag:c", STATUS_NOT_FOUND, "no run has the tag \"c\"; there are: b, a");
   assert_fails(runs, "driver:1", STATUS_NOT_FOUND, "there are: 580.159.04, 590.1.2");
@@ -107,8 +102,7 @@ TEST(unknown_selector_lists_what_exists) {
 TEST(empty_database_has_no_runs) {
   struct fixture *fixture = fixture_new();
   struct three_runs runs = {fixture, NULL};
-  struct error err = {0};
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &runs.database, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_WRITE, &runs.database, err), err);
   assert_fails(&runs, "latest", STATUS_NOT_FOUND, "there is no latest run");
   assert_fails(&runs, "previous", STATUS_NOT_FOUND, "there is no previous run");
   assert_fails(&runs, "tag:x", STATUS_NOT_FOUND, "there are none");
@@ -117,30 +111,26 @@ TEST(empty_database_has_no_runs) {
 }
 
 /* A run of the scenario without any result has nothing to compare with. */
-TEST(run_before_is_one_with_results) {
-  const struct three_runs *runs = *state;
+TEST(run_before_is_one_with_results, const struct three_runs *runs) {
   struct run_ref before = {0};
-  struct error err = {0};
-  assert_ok(selector_find_before(runs->database, 3, &before, &err), &err);
+  assert_ok(selector_find_before(runs->database, 3, &before, err), err);
   assert_int_equal(before.id, 2);
   fixture_execute(runs->fixture->path, "DELETE FROM case_run WHERE run = 2");
-  assert_ok(selector_find_before(runs->database, 3, &before, &err), &err);
+  assert_ok(selector_find_before(runs->database, 3, &before, err), err);
   assert_int_equal(before.id, 1);
 }
 
 /* A run that skipped all cases shows nothing; where the scenario is named, it counts. */
-TEST(latest_run_to_compare_measured_something) {
-  const struct three_runs *runs = *state;
+TEST(latest_run_to_compare_measured_something, const struct three_runs *runs) {
   struct run_ref found = {0};
-  struct error err = {0};
-  assert_ok(selector_find_to_compare(runs->database, 0, &found, &err), &err);
+  assert_ok(selector_find_to_compare(runs->database, 0, &found, err), err);
   assert_int_equal(found.id, 3);
   fixture_execute(
       runs->fixture->path,
       "UPDATE case_run SET status = 'skipped', reason = 'x', process = NULL WHERE run = 3");
-  assert_ok(selector_find_to_compare(runs->database, 0, &found, &err), &err);
+  assert_ok(selector_find_to_compare(runs->database, 0, &found, err), err);
   assert_int_equal(found.id, 1); /* those of run 2 were deleted */
-  assert_ok(selector_find_to_compare(runs->database, 1, &found, &err), &err);
+  assert_ok(selector_find_to_compare(runs->database, 1, &found, err), err);
   assert_int_equal(found.id, 3);
 }
 
@@ -162,7 +152,6 @@ TEST(what_names_a_run_is_told_from_other_words) {
 }
 
 TEST(numbers_of_runs_are_ranges) {
-  (void)state;
   SCOPED(arena_fini) struct arena arena = {0};
   int64_t ids[] = {9, 2, 6, 5};
   assert_string_equal(selector_numbers(&arena, ids, 4), "2, 5-6, 9");
@@ -170,7 +159,6 @@ TEST(numbers_of_runs_are_ranges) {
 }
 
 TEST(latest_and_previous_move) {
-  (void)state;
   assert_true(selector_moves("latest"));
   assert_true(selector_moves("tag:a,previous"));
   assert_false(selector_moves("tag:latest"));

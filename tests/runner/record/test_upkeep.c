@@ -34,7 +34,6 @@ TEST(results_outlive_their_trials) {
   struct fixture *fixture = fixture_new();
   const struct run_list none = {0};
   struct trials_to_prune wanted = {.kept = &none};
-  (void)state;
   for (int i = 0; i < 4; i++) {
     fixture_record_run(fixture, 2);
   }
@@ -73,7 +72,6 @@ TEST(runs_are_kept_by_name) {
   struct run_ref first = {.id = 1};
   const struct run_list kept = {.runs = &first, .count = 1};
   struct trials_to_prune wanted = {.kept = &kept, .before_ns = INT64_MAX};
-  (void)state;
   fixture_record_run(fixture, 1);
   fixture_record_run(fixture, 1);
   prune(fixture, &wanted);
@@ -87,8 +85,6 @@ TEST(old_health_runs_are_found) {
   struct database *database = NULL;
   struct arena arena = {0};
   struct run_list runs;
-  struct error err = {0};
-  (void)state;
   for (int i = 0; i < 5; i++) {
     fixture->info.tag = i == 1 ? "kept" : NULL;
     fixture->info.launch = NULL; /* of no fleet */
@@ -99,14 +95,14 @@ TEST(old_health_runs_are_found) {
       "UPDATE run SET started_at_ns = id WHERE id < 5; UPDATE scenario SET name = 'health'");
   fixture_execute(fixture->path,
                   "INSERT INTO baseline (name, run, set_at_ns) VALUES ('good', 3, 0)");
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, &err), &err);
-  assert_ok(old_health_runs_read(database, "health", 100, 9, &arena, &runs, &err), &err);
+  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+  assert_ok(old_health_runs_read(database, "health", 100, 9, &arena, &runs, err), err);
   assert_int_equal(runs.count, 2);
   assert_int_equal(runs.runs[0].id, 1);
   assert_int_equal(runs.runs[1].id, 4);
-  assert_ok(old_health_runs_read(database, "health", 100, 1, &arena, &runs, &err), &err);
+  assert_ok(old_health_runs_read(database, "health", 100, 1, &arena, &runs, err), err);
   assert_int_equal(runs.count, 1);
-  assert_ok(old_health_runs_read(database, "other", 100, 9, &arena, &runs, &err), &err);
+  assert_ok(old_health_runs_read(database, "other", 100, 9, &arena, &runs, err), err);
   assert_int_equal(runs.count, 0);
   database_close(database);
   arena_fini(&arena);
@@ -116,21 +112,19 @@ TEST(old_health_runs_are_found) {
 TEST(copy_has_the_latest_schema) {
   struct fixture *fixture = fixture_new();
   struct database *database = NULL;
-  struct error err = {0};
   char copy[128];
   char old[128];
-  (void)state;
   fixture_load(fixture, "results-1003.sql");
   (void)snprintf(old, sizeof old, "%s", fixture->path);
   (void)snprintf(copy, sizeof copy, "%s/copy.db", fixture->folder);
-  assert_ok(database_open(old, DATABASE_READ, &database, &err), &err);
-  assert_ok(database_write_copy(database, copy, &err), &err);
-  assert_int_equal(database_write_copy(database, copy, &err), STATUS_INVALID); /* it is there */
+  assert_ok(database_open(old, DATABASE_READ, &database, err), err);
+  assert_ok(database_write_copy(database, copy, err), err);
+  assert_int_equal(database_write_copy(database, copy, err), STATUS_INVALID); /* it is there */
   database_close(database);
-  assert_ok(database_open(copy, DATABASE_READ, &database, &err), &err);
+  assert_ok(database_open(copy, DATABASE_READ, &database, err), err);
   assert_int_equal(database->version, migrate_latest_version());
-  assert_int_equal(database->file_version, 0);                            /* read as it is */
-  assert_int_equal(database_compact(database, &err) == STATUS_OK, false); /* which only reads */
+  assert_int_equal(database->file_version, 0);                           /* read as it is */
+  assert_int_equal(database_compact(database, err) == STATUS_OK, false); /* which only reads */
   database_close(database);
   assert_text(fixture, "SELECT user_version FROM pragma_user_version", "1003");
   (void)unlink(copy);

@@ -13,7 +13,6 @@ TEST(figures_have_their_unit) {
     enum figure figure;
     const char *text;
   } ROWS[] = {{FIGURE_RATE, "55.20"}, {FIGURE_FLOPS, "55.20 GFLOP/s"}, {FIGURE_HOP, "55.20 ns"}};
-  (void)state;
   for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
     struct comparison_row row = {.figure = ROWS[i].figure};
     char text[DIFF_WORDS_MAX];
@@ -79,7 +78,6 @@ TEST(a_provisional_verdict_names_the_half_that_holds) {
   struct comparison_row row = {.result = {.doubt = DIFF_DOUBT_FEW},
                                .sides = {{.runs = 4, .processes = 4}, {.runs = 1, .processes = 1}}};
   struct comparison comparison = {.rows = &row, .row_count = 1};
-  (void)state;
   comparison.summary.doubts[DIFF_DOUBT_FEW] = 1;
   assert_string_equal(diff_provisional_words(&arena, &comparison),
                       "B has only 1 process, and a side needs 4");
@@ -95,7 +93,6 @@ TEST(the_title_names_what_is_broken_and_q_is_of_changes) {
   SCOPED(arena_fini) struct arena arena = {0};
   const struct conclusion broken = {.verdict = VERDICT_BROKEN, .what = "gpu1->gpu2", .change = NAN};
   const struct comparison comparison = {.conclusions = &broken, .conclusion_count = 1};
-  (void)state;
   assert_string_equal(diff_cause_words(&arena, &comparison), "gpu1->gpu2");
   assert_string_equal(diff_q_words(VERDICT_SAME, 1, DIFF_TEXT), "");
   assert_string_equal(diff_q_words(VERDICT_REGRESSED, 0.01, DIFF_TEXT), "0.01");

@@ -163,16 +163,15 @@ TEST(test_json) {
 
 TEST(test_full_disk) {
   struct machine *machine = load("gh200.toml");
-  struct error err = {0};
   FILE *stream = fopen("/dev/full", "w");
   assert_non_null(stream);
   const struct table_options options = {.stream = stream, .width = 80};
-  assert_int_equal(env_print(machine, &options, &err), STATUS_IO);
-  assert_string_not_equal(err.message, "");
+  assert_int_equal(env_print(machine, &options, err), STATUS_IO);
+  assert_string_not_equal(err->message, "");
   (void)fclose(stream);
   stream = fopen("/dev/full", "w");
   assert_non_null(stream);
-  assert_int_equal(env_print_json(machine, stream, &err), STATUS_IO);
+  assert_int_equal(env_print_json(machine, stream, err), STATUS_IO);
   (void)fclose(stream);
   free(machine);
 }

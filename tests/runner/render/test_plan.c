@@ -133,12 +133,11 @@ TEST(programs_get_every_case) {
 TEST(a_plan_without_a_case_to_measure_has_no_table) {
   struct machine *machine = machine_cpu();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
-  struct error err;
   (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "odd \033[31m state");
   const struct setting setting = setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL));
-  assert_ok(plan_builder_add(builder, "d2d", &setting, &err), &err);
+  assert_ok(plan_builder_add(builder, "d2d", &setting, err), err);
   struct plan *plan = NULL;
-  assert_ok(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, &err), &err);
+  assert_ok(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, err), err);
   plan_builder_free(builder);
   char *text = render(plan, OUTPUT_TABLE);
   assert_string_equal(text, "nothing to measure: the only case is skipped\n\nSkipped: 1\n     1  "
@@ -157,9 +156,8 @@ TEST(a_full_disk_is_an_error) {
     FILE *stream = fopen("/dev/full", "w");
     assert_non_null(stream);
     const struct table_options options = {.format = formats[i], .stream = stream};
-    struct error err;
-    assert_int_equal(plan_render(plan, 1, false, &options, &err), STATUS_IO);
-    assert_non_null(strstr(err.message, "No space left"));
+    assert_int_equal(plan_render(plan, 1, false, &options, err), STATUS_IO);
+    assert_non_null(strstr(err->message, "No space left"));
     (void)fclose(stream);
   }
   plan_free(plan);

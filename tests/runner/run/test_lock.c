@@ -161,21 +161,20 @@ TEST(the_folder_is_for_everybody_and_nothing_but_files_is_taken) {
   char made[128];
   char found[LOCK_PATH_MAX];
   struct stat status;
-  struct error err = {0};
   struct lock *lock = NULL;
   (void)snprintf(made, sizeof made, "%s/locks", folder);
-  assert_ok(lock_find_folder(made, found, &err), &err);
+  assert_ok(lock_find_folder(made, found, err), err);
   assert_string_equal(found, made);
   assert_int_equal(stat(made, &status), 0);
   assert_int_equal(status.st_mode & 07777, 01777);
-  assert_int_not_equal(lock_find_folder("/proc/none", found, &err), STATUS_OK);
-  assert_non_null(strstr(err.message, "/proc/none"));
+  assert_int_not_equal(lock_find_folder("/proc/none", found, err), STATUS_OK);
+  assert_non_null(strstr(err->message, "/proc/none"));
   char path[256];
   (void)snprintf(path, sizeof path, "%s/link", made);
   assert_int_equal(symlink("/dev/null", path), 0);
-  assert_int_not_equal(lock_open(made, "link", &lock, &err), STATUS_OK);
+  assert_int_not_equal(lock_open(made, "link", &lock, err), STATUS_OK);
   (void)snprintf(path, sizeof path, "%s/pipe", made);
   assert_int_equal(mkfifo(path, 0666), 0);
-  assert_int_equal(lock_open(made, "pipe", &lock, &err), STATUS_UNSUPPORTED);
+  assert_int_equal(lock_open(made, "pipe", &lock, err), STATUS_UNSUPPORTED);
   lock_close(NULL, true);
 }

@@ -93,15 +93,13 @@ static void assert_open(struct set *set, const bool open[CASES]) {
   }
 }
 
-TEST_WITH(a_quiet_host_is_not_visited_again, set_up, tear_down) {
-  struct set *set = *state;
+TEST_WITH(a_quiet_host_is_not_visited_again, set_up, tear_down, struct set *set) {
   first_round(set, (double[]){0, 0, 0.004, 0});
   assert_open(set, (bool[]){false, false, false, false});
 }
 
 /* One of three is many; within a GPU nobody else is at work. */
-TEST_WITH(on_a_noisy_host_precise_cases_are_confirmed, set_up, tear_down) {
-  struct set *set = *state;
+TEST_WITH(on_a_noisy_host_precise_cases_are_confirmed, set_up, tear_down, struct set *set) {
   struct case_report whole;
   first_round(set, (double[]){0.2, 0, 0, 0});
   assert_open(set, (bool[]){true, true, true, false});
@@ -123,8 +121,7 @@ TEST_WITH(on_a_noisy_host_precise_cases_are_confirmed, set_up, tear_down) {
 }
 
 /* Its own trials vary by 20 %, those of the copies back do not: each is 1 ns long. */
-TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down) {
-  struct set *set = *state;
+TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down, struct set *set) {
   struct case_report whole;
   struct flow flows[2] = {
       set->flows[0],
@@ -147,15 +144,13 @@ TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down)
 }
 
 /* What fell short once may have met an episode that slowed all of it alike. */
-TEST_WITH(precise_cases_that_fell_short_are_confirmed, set_up, tear_down) {
-  struct set *set = *state;
+TEST_WITH(precise_cases_that_fell_short_are_confirmed, set_up, tear_down, struct set *set) {
   set->settle.doubted = true;
   first_round(set, (double[]){0, 0, 0, 0});
   assert_open(set, (bool[]){true, true, true, false});
 }
 
-TEST_WITH(another_process_begins_anew, set_up, tear_down) {
-  struct set *set = *state;
+TEST_WITH(another_process_begins_anew, set_up, tear_down, struct set *set) {
   first_round(set, (double[]){0.2, 0, 0, 0});
   assert_open(set, (bool[]){true, true, true, false});
   for (size_t i = 0; i < CASES; i++) {
@@ -163,8 +158,7 @@ TEST_WITH(another_process_begins_anew, set_up, tear_down) {
   }
 }
 
-TEST_WITH(a_visit_that_failed_leaves_the_case_as_it_was, set_up, tear_down) {
-  struct set *set = *state;
+TEST_WITH(a_visit_that_failed_leaves_the_case_as_it_was, set_up, tear_down, struct set *set) {
   static const struct visit rows[] = {
       {.number = 1, .ns = 1e6, .status = CASE_FAILED},
       {.number = 1, .ns = 1e6, .status = CASE_SKIPPED},
@@ -178,8 +172,7 @@ TEST_WITH(a_visit_that_failed_leaves_the_case_as_it_was, set_up, tear_down) {
   assert_open(set, (bool[]){false, false, false, true});
 }
 
-TEST_WITH(a_visit_that_crashed_says_so_of_the_case, set_up, tear_down) {
-  struct set *set = *state;
+TEST_WITH(a_visit_that_crashed_says_so_of_the_case, set_up, tear_down, struct set *set) {
   struct case_report whole;
   first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
   assert_open(set, (bool[]){true, true, true, true});
@@ -190,8 +183,7 @@ TEST_WITH(a_visit_that_crashed_says_so_of_the_case, set_up, tear_down) {
   assert_open(set, (bool[]){false, true, true, true});
 }
 
-TEST_WITH(who_asks_for_so_many_trials_has_them_and_no_visit, set_up, tear_down) {
-  struct set *set = *state;
+TEST_WITH(who_asks_for_so_many_trials_has_them_and_no_visit, set_up, tear_down, struct set *set) {
   set->cases[0].bench.measure.trials_min = 60;
   set->cases[1].bench.measure.trials_max = 5;
   set->cases[2].bench.measure.min_time_ns = 1;

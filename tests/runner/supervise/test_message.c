@@ -38,8 +38,7 @@ static enum receive pass(const struct ends *ends, const struct message *message)
   return message_receive(ends->to, &got);
 }
 
-TEST_WITH(message_arrives_as_sent, open_ends, close_ends) {
-  const struct ends *ends = *state;
+TEST_WITH(message_arrives_as_sent, open_ends, close_ends, const struct ends *ends) {
   struct message sent, got;
   message_init(&sent, MESSAGE_TRIALS, 7);
   sent.count = 2;
@@ -50,8 +49,7 @@ TEST_WITH(message_arrives_as_sent, open_ends, close_ends) {
   assert_int_equal(message_receive(ends->to, &got), RECEIVE_NOTHING);
 }
 
-TEST_WITH(end_differs_from_nothing_yet, open_ends, close_ends) {
-  struct ends *ends = *state;
+TEST_WITH(end_differs_from_nothing_yet, open_ends, close_ends, struct ends *ends) {
   struct message got;
   close(ends->from);
   ends->from = -1;
@@ -60,8 +58,7 @@ TEST_WITH(end_differs_from_nothing_yet, open_ends, close_ends) {
   assert_false(message_send(ends->to, &got));
 }
 
-TEST_WITH(message_of_other_size_is_bad, open_ends, close_ends) {
-  const struct ends *ends = *state;
+TEST_WITH(message_of_other_size_is_bad, open_ends, close_ends, const struct ends *ends) {
   struct message got;
   char bytes[sizeof got + 1];
   memset(bytes, 0, sizeof bytes);
@@ -74,8 +71,7 @@ TEST_WITH(message_of_other_size_is_bad, open_ends, close_ends) {
   assert_int_equal(message_receive(ends->to, &got), RECEIVE_BAD);
 }
 
-TEST_WITH(unknown_header_is_bad, open_ends, close_ends) {
-  const struct ends *ends = *state;
+TEST_WITH(unknown_header_is_bad, open_ends, close_ends, const struct ends *ends) {
   struct message message;
   message_init(&message, MESSAGE_READY, 0);
   message.magic++;
@@ -88,8 +84,7 @@ TEST_WITH(unknown_header_is_bad, open_ends, close_ends) {
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
 }
 
-TEST_WITH(counts_and_enums_are_checked, open_ends, close_ends) {
-  const struct ends *ends = *state;
+TEST_WITH(counts_and_enums_are_checked, open_ends, close_ends, const struct ends *ends) {
   struct message message;
   message_init(&message, MESSAGE_TRIALS, 0);
   message.count = MESSAGE_TRIALS_MAX;
@@ -104,8 +99,7 @@ TEST_WITH(counts_and_enums_are_checked, open_ends, close_ends) {
   assert_int_equal(pass(ends, &message), RECEIVE_BAD);
 }
 
-TEST_WITH(outcome_fields_are_checked, open_ends, close_ends) {
-  const struct ends *ends = *state;
+TEST_WITH(outcome_fields_are_checked, open_ends, close_ends, const struct ends *ends) {
   struct message message;
   message_init(&message, MESSAGE_FINISHED, 0);
   assert_int_equal(pass(ends, &message), RECEIVE_MESSAGE);

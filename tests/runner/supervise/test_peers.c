@@ -4,6 +4,7 @@
  * answers signals. Every second
  * combination of an end, a moment and what happens, each with another way to share; with the
  * argument "all" every one of them with every way. */
+#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
 #include "engine/engine.h"
@@ -367,9 +368,11 @@ static void trials_start(struct trials *trials, const struct combination *of) {
   trials->count++;
 }
 
-static void one_case_is_lost_and_nothing_is_left(void **state) {
+TEST(one_case_is_lost_and_nothing_is_left) {
   struct trials trials = {.count = 0};
-  (void)state;
+  (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+  machine = memory_new(1, sizeof *machine);
+  assert_ok(machine_file_load(getenv("HAUL_FAKE_MACHINE"), machine, err), err);
   const size_t shared_files = count_shared_files();
   for (unsigned i = 0; i < share_name_count * MOMENTS * ACTIONS * 2; i++) {
     const unsigned kind = i / share_name_count;
@@ -402,20 +405,10 @@ static void one_case_is_lost_and_nothing_is_left(void **state) {
   assert_int_equal(trials.failed, 0);
   assert_int_equal(trials.orphans, 0);
   assert_int_equal(count_shared_files(), shared_files);
+  memory_free(&machine);
 }
 
-int main(int argc, char **argv) {
-  struct error err = {0};
-  const char *path = getenv("HAUL_FAKE_MACHINE");
+int test_options(int argc, char **argv) {
   all = argc > 1 && strcmp(argv[1], "all") == 0;
-  machine = calloc(1, sizeof *machine);
-  if (machine == NULL || path == NULL || machine_file_load(path, machine, &err) != STATUS_OK) {
-    (void)fprintf(stderr, "%s\n", err.message);
-    return EXIT_FAILURE;
-  }
-  (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_case_is_lost_and_nothing_is_left)};
-  const int code = cmocka_run_group_tests(tests, NULL, NULL);
-  free(machine);
-  return code;
+  return TEST_GO_ON;
 }

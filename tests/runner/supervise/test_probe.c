@@ -108,7 +108,8 @@ static void assert_loss(const struct machine *machine, const char *visible, cons
 }
 
 /* Four that NVML sees, `shown` of which CUDA shows. */
-TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine) {
+TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine,
+          struct machine *machine) {
   static const struct {
     const char *visible;
     uint32_t shown;
@@ -128,7 +129,6 @@ TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine) {
       {"0,1,2,3,4,5,6,7", 4, ""},
       {"0,1,2,3,4,5,6,7", 3, "CUDA shows 3 of the 4 GPUs that CUDA_VISIBLE_DEVICES names: "},
   };
-  struct machine *machine = *state;
   snprintf(machine->cuda_state, sizeof machine->cuda_state, "cuInit failed");
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     machine->gpu_count = CASES[i].shown;
@@ -166,10 +166,8 @@ TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine) {
   assert_loss(machine, NULL, "1 GPU on the PCI bus does not answer the driver; NVML crashed or");
 }
 
-TEST_WITH(machine_comes_from_child, new_machine, free_machine) {
-  struct machine *machine = *state;
-  struct error err = {0};
-  assert_ok(probe_in_child(&whole, 10 * second_ns, machine, &err), &err);
+TEST_WITH(machine_comes_from_child, new_machine, free_machine, struct machine *machine) {
+  assert_ok(probe_in_child(&whole, 10 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok");
   assert_false(machine->probe_killed);
@@ -177,14 +175,13 @@ TEST_WITH(machine_comes_from_child, new_machine, free_machine) {
   assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
 }
 
-TEST_WITH(who_answered_may_leave_later, new_machine, free_machine) {
+TEST_WITH(who_answered_may_leave_later, new_machine, free_machine, struct machine *machine) {
   pid_t leaving = 0;
   struct probe_looks looks = whole;
-  struct error err = {0};
   looks.leaving = &leaving;
   for (int i = 0; i < 2; i++) {
     const pid_t before = leaving;
-    assert_ok(probe_in_child(&looks, 10 * second_ns, *state, &err), &err);
+    assert_ok(probe_in_child(&looks, 10 * second_ns, machine, err), err);
     assert_int_not_equal(leaving, before);
     assert_true(before == 0 || waitpid(before, NULL, WNOHANG) < 0);
   }
@@ -197,14 +194,12 @@ TEST_WITH(who_answered_may_leave_later, new_machine, free_machine) {
   looks = crashing;
   looks.leaving = &leaving;
   leaving = 0;
-  assert_ok(probe_in_child(&looks, 10 * second_ns, *state, &err), &err);
+  assert_ok(probe_in_child(&looks, 10 * second_ns, machine, err), err);
   assert_int_equal(leaving, 0);
 }
 
-TEST_WITH(crashed_child_leaves_no_gpus, new_machine, free_machine) {
-  struct machine *machine = *state;
-  struct error err = {0};
-  assert_ok(probe_in_child(&crashing, 10 * second_ns, machine, &err), &err);
+TEST_WITH(crashed_child_leaves_no_gpus, new_machine, free_machine, struct machine *machine) {
+  assert_ok(probe_in_child(&crashing, 10 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 0);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "killed by signal 9 (SIGKILL)"));
@@ -212,11 +207,9 @@ TEST_WITH(crashed_child_leaves_no_gpus, new_machine, free_machine) {
   assert_loss(machine, NULL, machine->cuda_state);
 }
 
-TEST_WITH(hung_child_leaves_no_gpus, new_machine, free_machine) {
-  struct machine *machine = *state;
-  struct error err = {0};
+TEST_WITH(hung_child_leaves_no_gpus, new_machine, free_machine, struct machine *machine) {
   /* Of which the look at the host alone has all: enough on a busy machine. */
-  assert_ok(probe_in_child(&hanging, 3 * second_ns, machine, &err), &err);
+  assert_ok(probe_in_child(&hanging, 3 * second_ns, machine, err), err);
   assert_int_equal(machine->node_count, 1);
   assert_non_null(strstr(machine->cuda_state, "gave no answer in 3 s: check whether nvidia-smi"));
   assert_int_equal(waits_said, 1);
@@ -224,10 +217,8 @@ TEST_WITH(hung_child_leaves_no_gpus, new_machine, free_machine) {
   assert_loss(machine, NULL, machine->cuda_state);
 }
 
-TEST_WITH(broken_nvml_costs_no_gpus, new_machine, free_machine) {
-  struct machine *machine = *state;
-  struct error err = {0};
-  assert_ok(probe_in_child(&nvml_crashes, 10 * second_ns, machine, &err), &err);
+TEST_WITH(broken_nvml_costs_no_gpus, new_machine, free_machine, struct machine *machine) {
+  assert_ok(probe_in_child(&nvml_crashes, 10 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok without NVML");
   struct strbuf text;
@@ -236,23 +227,19 @@ TEST_WITH(broken_nvml_costs_no_gpus, new_machine, free_machine) {
   assert_non_null(strstr(text.text, "NVML crashed"));
   strbuf_fini(&text);
   machine->gpu_count = 0;
-  assert_ok(probe_in_child(&nvml_hangs, 6 * second_ns, machine, &err), &err);
+  assert_ok(probe_in_child(&nvml_hangs, 6 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 2);
 }
 
-TEST_WITH(unreadable_answer_leaves_no_gpus, new_machine, free_machine) {
-  struct machine *machine = *state;
-  struct error err = {0};
-  assert_ok(probe_in_child(&rubbish, 10 * second_ns, machine, &err), &err);
+TEST_WITH(unreadable_answer_leaves_no_gpus, new_machine, free_machine, struct machine *machine) {
+  assert_ok(probe_in_child(&rubbish, 10 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 0);
   assert_int_equal(machine->node_count, 1);
 }
 
-TEST_WITH(error_of_child_is_returned, new_machine, free_machine) {
-  struct machine *machine = *state;
-  struct error err = {0};
-  assert_int_equal(probe_in_child(&failing, 10 * second_ns, machine, &err), STATUS_IO);
-  assert_string_equal(err.message, "no /sys here");
-  assert_int_equal(probe_in_child(&all_crash, 10 * second_ns, machine, &err), STATUS_CRASHED);
-  assert_non_null(strstr(err.message, "looked at this machine was killed by signal 9 (SIGKILL)"));
+TEST_WITH(error_of_child_is_returned, new_machine, free_machine, struct machine *machine) {
+  assert_int_equal(probe_in_child(&failing, 10 * second_ns, machine, err), STATUS_IO);
+  assert_string_equal(err->message, "no /sys here");
+  assert_int_equal(probe_in_child(&all_crash, 10 * second_ns, machine, err), STATUS_CRASHED);
+  assert_non_null(strstr(err->message, "looked at this machine was killed by signal 9 (SIGKILL)"));
 }

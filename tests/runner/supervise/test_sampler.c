@@ -94,7 +94,6 @@ static int64_t ask_before(struct sampler *sampler, uint32_t gpus) {
 }
 
 TEST(an_answer_does_not_wait_for_all_samples) {
-  (void)state;
   struct sampler sampler;
   atomic_store(&shared->before, -1);
   atomic_store(&shared->answers, 0);

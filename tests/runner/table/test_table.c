@@ -113,10 +113,9 @@ TEST(json_has_true_numbers) {
 TEST(json_has_arrays_of_columns_that_hold_them) {
   static const struct column columns[] = {{.name = "notes", .is_json = true}, {.name = "text"}};
   struct output output;
-  struct error err = {0};
   start(&output, (struct table_options){.format = OUTPUT_JSONL});
   const struct row_sink *sink = table_sink(output.table);
-  assert_ok(sink->begin(sink->context, columns, COUNT_OF(columns), &err), &err);
+  assert_ok(sink->begin(sink->context, columns, COUNT_OF(columns), err), err);
   add(&output, (struct cell[]){cell_text("[[\"a\", 1,\n null]]"), cell_text("[]")});
   add(&output, (struct cell[]){cell_text("[[\"a..."), cell_null()});
   add(&output, (struct cell[]){cell_null(), cell_null()});
@@ -597,12 +596,11 @@ TEST(a_reader_that_left_is_no_error) {
     struct table_options options = {.format = (enum output_format)format, .stream = stream};
     struct table *table = table_new(&options);
     const struct row_sink *sink = table_sink(table);
-    struct error err = {0};
-    assert_ok(sink_begin(sink, (const char *const[]){"x"}, 1, &err), &err);
+    assert_ok(sink_begin(sink, (const char *const[]){"x"}, 1, err), err);
     for (int64_t i = 0; i < 30000; i++) {
-      assert_ok(sink_row(sink, (struct cell[]){cell_integer(i)}, &err), &err);
+      assert_ok(sink_row(sink, (struct cell[]){cell_integer(i)}, err), err);
     }
-    assert_ok(sink_end(sink, &err), &err);
+    assert_ok(sink_end(sink, err), err);
     assert_true(table_reader_gone(table));
     table_free(table);
     (void)fclose(stream);
@@ -630,11 +628,10 @@ TEST(a_full_device_is_an_error) {
     struct table_options options = {.format = (enum output_format)format, .stream = stream};
     struct table *table = table_new(&options);
     const struct row_sink *sink = table_sink(table);
-    struct error err = {0};
-    assert_ok(sink_begin(sink, (const char *const[]){"x"}, 1, &err), &err);
-    assert_ok(sink_row(sink, (struct cell[]){cell_integer(1)}, &err), &err);
-    assert_int_equal(sink_end(sink, &err), STATUS_IO);
-    assert_non_null(strstr(err.message, "cannot write the result"));
+    assert_ok(sink_begin(sink, (const char *const[]){"x"}, 1, err), err);
+    assert_ok(sink_row(sink, (struct cell[]){cell_integer(1)}, err), err);
+    assert_int_equal(sink_end(sink, err), STATUS_IO);
+    assert_non_null(strstr(err->message, "cannot write the result"));
     assert_false(table_reader_gone(table));
     table_free(table);
     (void)fclose(stream);
@@ -643,14 +640,13 @@ TEST(a_full_device_is_an_error) {
 
 TEST(a_sink_serves_several_results) {
   struct output output;
-  struct error err = {0};
   start(&output, (struct table_options){.format = OUTPUT_CSV});
   const struct row_sink *sink = table_sink(output.table);
   for (int i = 0; i < 2; i++) {
     begin(&output, (const char *const[]){"x", "y"}, i == 0 ? 1 : 2);
     add(&output, (struct cell[]){cell_integer(i), cell_null()});
     if (i == 0) {
-      assert_ok(sink_end(sink, &err), &err);
+      assert_ok(sink_end(sink, err), err);
     }
   }
   assert_text(finish(&output), "x\r\n0\r\nx,y\r\n1,\r\n");

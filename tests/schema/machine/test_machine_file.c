@@ -144,8 +144,7 @@ TEST(test_absent_numbers_are_unknown) {
   static const char TEXT[] = "format = 1\n[machine]\ncuda_state = \"ok\"\n[[gpu]]\nname = \"x\"\n"
                              "pci_address = \"0000:0A:00.0\"\n[fake]\nanything = [1, {a = 2}]\n";
   struct machine *machine = new_machine();
-  struct error err = {0};
-  assert_ok(machine_file_parse(TEXT, sizeof TEXT - 1, "x.toml", machine, &err), &err);
+  assert_ok(machine_file_parse(TEXT, sizeof TEXT - 1, "x.toml", machine, err), err);
   assert_string_equal(machine->gpus[0].pci_address, "0000:0a:00.0");
   assert_int_equal(machine->gpus[0].numa_node, -1);
   assert_int_equal(machine->gpus[0].utilization_percent, -1);
@@ -193,45 +192,42 @@ TEST(test_mistakes_have_a_place) {
   struct machine *machine = new_machine();
   for (size_t i = 0; i < COUNT_OF(MISTAKES); i++) {
     const struct mistake *mistake = &MISTAKES[i];
-    struct error err = {0};
     enum status status =
-        machine_file_parse(mistake->text, strlen(mistake->text), "m.toml", machine, &err);
-    if (status != STATUS_INVALID || err.position.line != mistake->line ||
-        (mistake->column != 0 && err.position.column != mistake->column) ||
-        strstr(err.message, mistake->message) == NULL) {
-      fail_msg("%s\n-> %s %u:%u: %s", mistake->text, status_text(status), err.position.line,
-               err.position.column, err.message);
+        machine_file_parse(mistake->text, strlen(mistake->text), "m.toml", machine, err);
+    if (status != STATUS_INVALID || err->position.line != mistake->line ||
+        (mistake->column != 0 && err->position.column != mistake->column) ||
+        strstr(err->message, mistake->message) == NULL) {
+      fail_msg("%s\n-> %s %u:%u: %s", mistake->text, status_text(status), err->position.line,
+               err->position.column, err->message);
     }
-    assert_string_equal(err.position.file, "m.toml");
+    assert_string_equal(err->position.file, "m.toml");
   }
   free(machine);
 }
 
 TEST(test_files_that_cannot_be_read) {
   struct machine *machine = new_machine();
-  struct error err = {0};
-  assert_int_equal(machine_file_load("/nonexistent/m.toml", machine, &err), STATUS_NOT_FOUND);
-  assert_int_equal(machine_file_load("/proc", machine, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "is a directory"));
-  assert_int_equal(machine_file_load("/dev/zero", machine, &err), STATUS_INVALID);
-  assert_non_null(strstr(err.message, "not a file"));
+  assert_int_equal(machine_file_load("/nonexistent/m.toml", machine, err), STATUS_NOT_FOUND);
+  assert_int_equal(machine_file_load("/proc", machine, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "is a directory"));
+  assert_int_equal(machine_file_load("/dev/zero", machine, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "not a file"));
   char path[] = "/tmp/haul-machine-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
   assert_int_equal(ftruncate(file, INT32_MAX), 0);
-  enum status status = machine_file_load(path, machine, &err);
+  enum status status = machine_file_load(path, machine, err);
   assert_int_equal(close(file) + unlink(path), 0);
   assert_int_equal(status, STATUS_INVALID);
-  assert_non_null(strstr(err.message, "larger than a machine file"));
+  assert_non_null(strstr(err->message, "larger than a machine file"));
   free(machine);
 }
 
 TEST(test_full_disk) {
   struct machine *machine = load_shipped("gh200.toml");
-  struct error err = {0};
   FILE *stream = fopen("/dev/full", "w");
   assert_non_null(stream);
-  assert_int_equal(machine_file_save(stream, machine, &err), STATUS_IO);
+  assert_int_equal(machine_file_save(stream, machine, err), STATUS_IO);
   (void)fclose(stream);
   free(machine);
 }

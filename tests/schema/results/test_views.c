@@ -108,8 +108,7 @@ static void check_references(const char *readme, const char *view,
   }
 }
 
-TEST_WITH(every_column_is_documented, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(every_column_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
   char *views = fixture_query(fixture, "select group_concat(name, ' ') from sqlite_master "
@@ -138,8 +137,7 @@ TEST_WITH(every_column_is_documented, fixture_set_up, fixture_tear_down) {
   free(readme);
 }
 
-TEST_WITH(the_version_is_documented, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(the_version_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
   char *version = fixture_query(
@@ -152,8 +150,7 @@ TEST_WITH(the_version_is_documented, fixture_set_up, fixture_tear_down) {
   free(readme);
 }
 
-TEST_WITH(every_table_is_documented, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(every_table_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
   char *tables = fixture_query(fixture, "select group_concat(name, ' ') from sqlite_master "
@@ -187,8 +184,8 @@ static int stock_shell(const char *path, const char *sql) {
 }
 
 /* One list for C and for SQL. */
-TEST_WITH(kinds_of_notes_are_those_of_the_engine, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(kinds_of_notes_are_those_of_the_engine, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   for (int kind = 0; kind < note_kind_name_count; kind++) {
     char sql[128];
@@ -214,8 +211,8 @@ TEST_WITH(kinds_of_notes_are_those_of_the_engine, fixture_set_up, fixture_tear_d
 }
 
 /* Every ```sql block of docs/SQL.md gives rows on a recorded run. */
-TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture_record_run(fixture, 2);
   fixture_execute(fixture->path,
                   "insert into case_note (case_run, ordinal, kind, gpu, what, amount) "
@@ -223,8 +220,7 @@ TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_d
                   "update case_run set noise = 'dips', stop = 'time', "
                   "noise_size = 0.1, noise_ns = 5e6 where id = 2");
   struct query *query = NULL;
-  struct error err = {0};
-  assert_ok(query_open(fixture->path, &query, &err), &err);
+  assert_ok(query_open(fixture->path, &query, err), err);
   char *readme = read_file(HAUL_SOURCE_DIR "/docs/SQL.md");
   size_t count = 0;
   char *rest = readme;
@@ -236,8 +232,8 @@ TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_d
     rest = end + 1;
     struct result_set rows;
     result_set_init(&rows, 1000);
-    if (query_run(query, sql, NULL, 0, NULL, &rows.sink, &err) != STATUS_OK) {
-      fail_msg("%s: %s", sql, err.message);
+    if (query_run(query, sql, NULL, 0, NULL, &rows.sink, err) != STATUS_OK) {
+      fail_msg("%s: %s", sql, err->message);
     }
     /* One machine does not differ from itself. */
     if (rows.row_count == 0 && strstr(sql, "HAVING different_values > 1") == NULL &&
@@ -252,8 +248,7 @@ TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_d
 }
 
 /* A card that is plugged in elsewhere is found by its UUID. */
-TEST_WITH(gpu_is_followed_by_its_uuid, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(gpu_is_followed_by_its_uuid, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   struct gpu *gpus = fixture->machine->gpus;
   (void)snprintf(gpus[0].uuid, sizeof gpus[0].uuid, "GPU-00000001");
@@ -277,8 +272,7 @@ TEST_WITH(gpu_is_followed_by_its_uuid, fixture_set_up, fixture_tear_down) {
   free(seen);
 }
 
-TEST_WITH(ways_name_both_ends, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(ways_name_both_ends, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   fixture_execute(
       fixture->path,
@@ -298,8 +292,8 @@ TEST_WITH(ways_name_both_ends, fixture_set_up, fixture_tear_down) {
 }
 
 /* Else the sum of all flows reads as the rate of the first one's ends. */
-TEST_WITH(several_flows_are_named_by_their_group, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(several_flows_are_named_by_their_group, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   static const struct {
     const char *path, *ends;
   } PATHS[] = {{"gpu0..3-numa0:pinned", "gpu0..3 to numa0"},
@@ -327,8 +321,8 @@ TEST_WITH(several_flows_are_named_by_their_group, fixture_set_up, fixture_tear_d
 }
 
 /* What the terminal says below a result is in v_result too. */
-TEST_WITH(missed_precision_is_in_the_remark, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(missed_precision_is_in_the_remark, fixture_set_up, fixture_tear_down,
+          struct fixture *fixture) {
   fixture->cases[0].bench.measure.precision = 0.01;
   fixture_record_run(fixture, 2);
   fixture_execute(fixture->path,
@@ -347,8 +341,7 @@ TEST_WITH(missed_precision_is_in_the_remark, fixture_set_up, fixture_tear_down) 
 }
 
 /* Moments on one clock: of the trial, of its case, and of the samples. */
-TEST_WITH(trials_join_telemetry, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(trials_join_telemetry, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   char *text = fixture_query(
       fixture, "select min(trial_started_at_ns = case_started_at_ns + start_ns) || ' ' || "
@@ -364,8 +357,7 @@ TEST_WITH(trials_join_telemetry, fixture_set_up, fixture_tear_down) {
   free(text);
 }
 
-TEST_WITH(throttling_is_named, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(throttling_is_named, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "update telemetry set throttle_reasons = 1 | 4 | 64 "
                                  "where at_ns = (select max(at_ns) from telemetry)");
@@ -379,8 +371,7 @@ TEST_WITH(throttling_is_named, fixture_set_up, fixture_tear_down) {
 }
 
 /* The counter is read before and after either end of the trials of one case: 16 to 18 J. */
-TEST_WITH(energy_has_bounds, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(energy_has_bounds, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
   char *text = fixture_query(fixture, "select (select count(*) from v_energy) || ' ' || "
                                       "count(joules_per_gb) from v_case");
@@ -431,8 +422,7 @@ static char *views_of(const struct fixture *fixture) {
                                 "sqlite_master where type = 'view' order by name)");
 }
 
-TEST_WITH(stock_shell_reads_the_views, fixture_set_up, fixture_tear_down) {
-  struct fixture *fixture = *state;
+TEST_WITH(stock_shell_reads_the_views, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 2);
   if (stock_shell(fixture->path, "select 1") == -1) {
     skip();

@@ -38,15 +38,13 @@ static size_t kept_length(const struct reference_file *file, const char *text) {
   return mark != NULL ? (size_t)(mark - text) + strlen(file->mark) : 0;
 }
 
-static void committed_files_are_what_the_table_gives(void **state) {
-  (void)state;
+TEST(committed_files_are_what_the_table_gives) {
   for (size_t i = 0; i < COUNT_OF(reference_files); i++) {
     char *made = NULL;
     size_t made_length = 0;
-    struct error err = {0};
     FILE *stream = open_memstream(&made, &made_length);
     assert_non_null(stream);
-    assert_ok(reference_files[i].write(stream, &err), &err);
+    assert_ok(reference_files[i].write(stream, err), err);
     assert_int_equal(fclose(stream), 0);
     size_t length = 0;
     char *committed = read_all(reference_files[i].path, &length);
@@ -59,8 +57,7 @@ static void committed_files_are_what_the_table_gives(void **state) {
   }
 }
 
-static void every_row_is_complete(void **state) {
-  (void)state;
+TEST(every_row_is_complete) {
   for (size_t i = 0; i < field_count(); i++) {
     const struct field *field = field_at(i);
     assert_true(field->help != NULL && field->help[0] != '\0');
@@ -90,8 +87,7 @@ static void collect(void *context, const struct reference_key *key) {
   }
 }
 
-static void keys_for_set_are_complete(void **state) {
-  (void)state;
+TEST(keys_for_set_are_complete) {
   const char *wanted[] = {
       "measure.max_time",     "measure.trials.min", "description",       "checks.governor.on_fail",
       "transfer.from.memory", "transfer.warmup",    "measure.processes", NULL};
@@ -119,14 +115,6 @@ static int write_files(void) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "--write") == 0) {
-    return write_files();
-  }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(committed_files_are_what_the_table_gives),
-      cmocka_unit_test(every_row_is_complete),
-      cmocka_unit_test(keys_for_set_are_complete),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+int test_options(int argc, char **argv) {
+  return argc > 1 && strcmp(argv[1], "--write") == 0 ? write_files() : TEST_GO_ON;
 }

@@ -144,18 +144,16 @@ TEST(bad_text_has_one_positioned_error) {
   for (size_t i = 0; i < COUNT_OF(rejections); i++) {
     const struct rejection *rejection = &rejections[i];
     struct toml_document *document = NULL;
-    struct error err = {0};
     const size_t length = rejection->length == 0 ? strlen(rejection->text) : rejection->length;
-    assert_int_equal(toml_parse(rejection->text, length, "f.toml", &document, &err),
-                     STATUS_INVALID);
+    assert_int_equal(toml_parse(rejection->text, length, "f.toml", &document, err), STATUS_INVALID);
     assert_null(document);
-    assert_string_equal(err.position.file, "f.toml");
-    assert_int_equal(err.position.line, rejection->line);
-    if (strstr(err.message, rejection->message) == NULL) {
-      fail_msg("\"%s\" does not say \"%s\"", err.message, rejection->message);
+    assert_string_equal(err->position.file, "f.toml");
+    assert_int_equal(err->position.line, rejection->line);
+    if (strstr(err->message, rejection->message) == NULL) {
+      fail_msg("\"%s\" does not say \"%s\"", err->message, rejection->message);
     }
-    if (err.position.column != rejection->column) {
-      fail_msg("%s: column %u, expected %u", err.message, err.position.column, rejection->column);
+    if (err->position.column != rejection->column) {
+      fail_msg("%s: column %u, expected %u", err->message, err->position.column, rejection->column);
     }
   }
 }

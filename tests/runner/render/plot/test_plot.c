@@ -218,13 +218,12 @@ TEST(text_before_x_names_the_curve) {
   static const char *const columns[] = {"block", "path", "size_bytes", "none", "gbps", "status"};
   struct output output;
   start(&output, columns, 6);
-  struct error err = {0};
   for (int i = 0; i < 4; i++) {
     add(&output,
         (struct cell[]){cell_text(i % 2 == 0 ? "up" : "down"), cell_text("gpu0"),
                         cell_integer(1024 << i), cell_null(), cell_real(i + 1), cell_text("ok")});
   }
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   assert_non_null(strstr(output.text, "GB/s\n"));
   assert_non_null(strstr(output.text, "  a  up gpu0\n  b  down gpu0\n"));
   assert_non_null(strstr(output.text, "1KiB"));
@@ -237,10 +236,9 @@ TEST(every_number_is_a_curve_without_names) {
   static const char *const columns[] = {"threads", "gbps_low", "gbps_high", "ns"};
   struct output output;
   start(&output, columns, 4);
-  struct error err = {0};
   add(&output, (struct cell[]){cell_integer(1), cell_real(4), cell_real(5), cell_integer(7)});
   add(&output, (struct cell[]){cell_integer(2), cell_null(), cell_real(6), cell_integer(8)});
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   assert_non_null(strstr(output.text, "  a  gbps_low (behind others)\n  b  gbps_high\n  c  ns\n"));
   assert_null(strstr(output.text, "GB/s")); /* they have no unit in common */
   assert_non_null(strstr(output.text, " threads\n"));
@@ -251,10 +249,9 @@ TEST(an_axis_says_its_unit) {
   static const char *const columns[] = {"path", "load_gbps", "ns"};
   struct output output;
   start(&output, columns, 3);
-  struct error err = {0};
   add(&output, (struct cell[]){cell_text("gpu0"), cell_real(10), cell_integer(700)});
   add(&output, (struct cell[]){cell_text("gpu0"), cell_real(50), cell_integer(900)});
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   assert_non_null(strstr(output.text, " load, GB/s\n"));
   free(output.text);
 }
@@ -263,14 +260,13 @@ TEST(plots_and_axes_have_columns) {
   static const char *const columns[] = {"plot", "curve", "axis", "x", "gbps", "ns"};
   struct output output;
   start(&output, columns, 6);
-  struct error err = {0};
   for (int i = 1; i < 4; i++) {
     add(&output, (struct cell[]){cell_text("rates"), cell_text("c"), cell_text("size_bytes"),
                                  cell_integer(1024 * i), cell_real(i), cell_null()});
     add(&output, (struct cell[]){cell_text("times"), cell_text("c"), cell_text("host threads"),
                                  cell_integer(i), cell_null(), cell_real(i)});
   }
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   const char *times = strstr(output.text, "\n\ntimes\nns\n");
   assert_non_null(times);
   assert_int_equal(strncmp(output.text, "rates\nGB/s\n", 11), 0);
@@ -283,8 +279,7 @@ TEST(plots_and_axes_have_columns) {
 TEST(plots_of_two_lines_are_read_whole) {
   struct saved_query saved;
   struct arena arena = {0};
-  struct error err = {0};
-  assert_ok(saved_query_find("stream", &arena, &saved, &err), &err);
+  assert_ok(saved_query_find("stream", &arena, &saved, err), err);
   assert_int_equal(saved.plot_count, 2);
   assert_string_equal(saved.plots[0].x, "threads");
   assert_string_equal(saved.plots[1].x, "elements");
@@ -302,8 +297,7 @@ TEST(saved_query_says_what_is_drawn) {
   struct saved_query saved;
   struct arena arena = {0};
   struct output output;
-  struct error err = {0};
-  assert_ok(saved_query_find("grid-sweep", &arena, &saved, &err), &err);
+  assert_ok(saved_query_find("grid-sweep", &arena, &saved, err), err);
   start(&output, columns, 8);
   curves_draw_as(output.curves, &saved);
   for (int i = 0; i < 3; i++) {
@@ -311,7 +305,7 @@ TEST(saved_query_says_what_is_drawn) {
         (struct cell[]){cell_text("gpu0"), cell_integer(100 >> i), cell_real(40), cell_real(10),
                         cell_real(80), cell_real(100), cell_real(40), cell_null()});
   }
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   assert_string_equal(output.text, "GB/s\n"
                                    " 100 +............................................\n"
                                    "     |:                    :                     :\n"
@@ -331,7 +325,7 @@ TEST(saved_query_says_what_is_drawn) {
   add(&output,
       (struct cell[]){cell_text("gpu0"), cell_integer(1), cell_null(), cell_null(), cell_null(),
                       cell_real(4800), cell_null(), cell_text("failed: out of memory")});
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   assert_string_equal(output.text, "nothing to draw: no row of 1 has a number; the first: failed: "
                                    "out of memory\n");
   free(output.text);
@@ -342,13 +336,12 @@ TEST(saved_query_says_what_is_drawn) {
 TEST(ends_and_peaks_are_no_curves) {
   static const char *const columns[] = {"n", "gbps", "gbps_low", "gbps_high", "peak_gbps", "ns"};
   struct output output;
-  struct error err = {0};
   start(&output, columns, 6);
   for (int i = 1; i < 4; i++) {
     add(&output, (struct cell[]){cell_integer(i), cell_real(i), cell_real(i - 0.5),
                                  cell_real(i + 0.5), cell_real(9), cell_real(7)});
   }
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   assert_non_null(strstr(output.text, "  a  gbps\n  b  ns\n  .  theoretical peak 9 "));
   assert_null(strstr(output.text, "low"));
   free(output.text);
@@ -357,14 +350,13 @@ TEST(ends_and_peaks_are_no_curves) {
 TEST(a_picture_stands_alone) {
   static const char *const columns[] = {"plot", "curve", "n", "gbps", "low", "high"};
   struct output output;
-  struct error err = {0};
   start(&output, columns, 6);
   curves_as_picture(output.curves);
   for (int i = 0; i < 6; i++) {
     add(&output, (struct cell[]){cell_text(i % 2 == 0 ? "a & b" : "c"), cell_text("k"),
                                  cell_integer(i), cell_real(10 + i), cell_real(5), cell_real(20)});
   }
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   assert_markup(output.text);
   assert_contains(output.text, "<style>");
   assert_contains(output.text, "a &amp; b</text>");
@@ -375,29 +367,27 @@ TEST(a_picture_stands_alone) {
 
   start(&output, columns, 6);
   curves_as_picture(output.curves);
-  assert_int_equal(finish(&output, &err), STATUS_NOT_FOUND);
+  assert_int_equal(finish(&output, err), STATUS_NOT_FOUND);
   free(output.text);
 }
 
 TEST(what_is_no_curve_is_told) {
   static const char *const columns[] = {"name", "gbps"};
-  struct error err = {0};
   struct output output;
   start(&output, columns, 2);
-  assert_ok(finish(&output, &err), &err);
+  assert_ok(finish(&output, err), err);
   assert_string_equal(output.text, "none\n");
   free(output.text);
 
   start(&output, columns, 2);
   add(&output, (struct cell[]){cell_text("a"), cell_real(1)});
-  assert_int_equal(finish(&output, &err), STATUS_USAGE);
-  assert_non_null(strstr(err.message, "a column of numbers for x"));
+  assert_int_equal(finish(&output, err), STATUS_USAGE);
+  assert_non_null(strstr(err->message, "a column of numbers for x"));
   free(output.text);
 }
 
 TEST(there_are_limits) {
   static const char *const columns[] = {"plot", "x", "y"};
-  struct error err = {0};
   struct output output;
   start(&output, columns, 3);
   char name[16];
@@ -405,7 +395,7 @@ TEST(there_are_limits) {
     (void)snprintf(name, sizeof name, "p%d", i);
     add(&output, (struct cell[]){cell_text(name), cell_integer(i), cell_integer(i)});
   }
-  assert_int_equal(finish(&output, &err), STATUS_UNSUPPORTED);
+  assert_int_equal(finish(&output, err), STATUS_UNSUPPORTED);
   free(output.text);
 
   start(&output, columns, 3);
@@ -414,7 +404,7 @@ TEST(there_are_limits) {
     add(&output, cells);
   }
   const struct row_sink *sink = curves_sink(output.curves);
-  assert_int_equal(sink_row(sink, cells, &err), STATUS_UNSUPPORTED);
+  assert_int_equal(sink_row(sink, cells, err), STATUS_UNSUPPORTED);
   curves_free(output.curves);
   assert_int_equal(fclose(output.stream), 0);
   free(output.text);

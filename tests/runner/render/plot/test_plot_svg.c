@@ -66,7 +66,6 @@ TEST(marks_name_what_is_behind_them) {
                             .marks = marks,
                             .mark_count = COUNT_OF(marks)};
   struct strbuf text;
-  (void)state;
   strbuf_init(&text, SVG_MAX);
   plot_svg(&plot, PLOT_LINEAR, "c1", &text);
   assert_markup(text.text);

@@ -589,20 +589,18 @@ static void check_world(struct world *world, struct record *record, struct query
   result_set_fini(&rows);
 }
 
-static void every_case_stands_once_in_its_block(void **state) {
-  (void)state;
+TEST(every_case_stands_once_in_its_block) {
   static const char *const MACHINES[] = {"h200x4.toml",  "h100x8-nvlink.toml", "gh200.toml",
                                          "gb200x4.toml", "l40sx4-pcie.toml",   "no-gpu.toml"};
   char folder[] = "/tmp/haul-layout-XXXXXX";
   char path[64];
   struct record *record = NULL;
   struct query *query = NULL;
-  struct error err = {.message = ""};
   unsigned long valid = 0;
   assert_non_null(mkdtemp(folder));
   (void)snprintf(path, sizeof path, "%s/results.db", folder);
-  assert_int_equal(record_open(path, &record, &err), STATUS_OK);
-  assert_int_equal(query_open(path, &query, &err), STATUS_OK);
+  assert_int_equal(record_open(path, &record, err), STATUS_OK);
+  assert_int_equal(query_open(path, &query, err), STATUS_OK);
   for (unsigned long seed = first_seed; seed < first_seed + seed_count; seed++) {
     struct world world = {.machine = MACHINES[seed % 5]};
     struct strbuf text;
@@ -624,11 +622,10 @@ static void every_case_stands_once_in_its_block(void **state) {
   assert_true(valid * 4 > seed_count);
 }
 
-int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_case_stands_once_in_its_block)};
+int test_options(int argc, char **argv) {
   if (argc == 3) {
     first_seed = strtoul(argv[1], NULL, 10);
     seed_count = strtoul(argv[2], NULL, 10);
   }
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return TEST_GO_ON;
 }

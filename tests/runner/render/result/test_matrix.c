@@ -138,7 +138,6 @@ TEST(a_number_has_the_digits_that_its_interval_allows) {
       {55.1234, 36, "~55"},   {55.1234, 900, "~55"},     {1490.4, 0.05, "1490"},
       {1490.4, 36, "~1500"},  {0.00123, 195, "~0.0012"}, {0, 5, "0"},
   };
-  (void)state;
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     char text[MATRIX_NUMBER_MAX];
     matrix_number_within(CASES[i].value, CASES[i].percent, text);
@@ -172,11 +171,10 @@ TEST(heat_says_how_far_from_the_best) {
     matrix.less_is_better = latency;
     char *text = NULL;
     size_t length = 0;
-    struct error err;
     FILE *stream = open_memstream(&text, &length);
     struct document document;
     document_begin(&document, &(struct table_options){.stream = stream, .width = 0, .colour = true},
-                   &err);
+                   err);
     matrix_print(&matrix, &document);
     assert_int_equal(document_end(&document), STATUS_OK);
     assert_int_equal(fclose(stream), 0);
@@ -207,11 +205,10 @@ TEST(rows_of_a_grid_are_compared_apart) {
                 "what is known\n");
   char *text = NULL;
   size_t length = 0;
-  struct error err;
   FILE *stream = open_memstream(&text, &length);
   struct document document;
   document_begin(&document, &(struct table_options){.stream = stream, .width = 0, .colour = true},
-                 &err);
+                 err);
   matrix_print(&matrix, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);

@@ -135,14 +135,13 @@ TEST(what_failed_is_no_slow_link) {
       {UP("gpu2", "pinned"), .size_bytes = 64 << 20, .status = "crashed", .reason = "y"},
   };
   struct result_set rows;
-  struct error err;
   char *text = NULL;
   size_t length = 0;
   struct document document;
   said_rows(&rows, said, COUNT_OF(said));
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
-  document_begin(&document, &(struct table_options){.stream = stream}, &err);
+  document_begin(&document, &(struct table_options){.stream = stream}, err);
   run_result_answer(&rows, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
