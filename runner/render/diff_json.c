@@ -22,8 +22,6 @@ static double diff_distribution_value(const struct comparison_row *row, enum sid
   return row->distribution.kind == DISTRIBUTION_SAME ? NAN : row->distribution.values[side];
 }
 
-enum diff_row_use { ROW_BOTH, ROW_FLAT };
-
 /* What is known of a case: X(column, where, cell). ROW_BOTH: a column of CSV and a member of JSON,
  * where the sides are objects; ROW_FLAT: of CSV alone. */
 #define DIFF_ROW_FIELDS(X)                                                                         \
@@ -73,12 +71,12 @@ enum diff_row_use { ROW_BOTH, ROW_FLAT };
   X("moved", ROW_BOTH, text, row->moved != MOVED_UNKNOWN ? moved_text(row->moved) : NULL)          \
   X("left_out_a", ROW_FLAT, integer, (int64_t)a->left_out)                                         \
   X("left_out_b", ROW_FLAT, integer, (int64_t)b->left_out)
-#define DIFF_ROW_NAME(name, use, ...)         name,
-#define DIFF_ROW_CELL(name, use, ...)         COLUMN_CELL(name, __VA_ARGS__)
-#define DIFF_ROW_USE(name, use, ...)          use,
-#define DIFF_ROW_DESCRIBE(name, use, ...)     DIFF_ROW_DESCRIBE_##use(name, __VA_ARGS__)
-#define DIFF_ROW_DESCRIBE_ROW_BOTH(name, ...) JSON_COLUMN(name, __VA_ARGS__)
-#define DIFF_ROW_DESCRIBE_ROW_FLAT(name, ...)
+#define DIFF_ROW_NAME(name, use, ...)     name,
+#define DIFF_ROW_CELL(name, use, ...)     COLUMN_CELL(name, __VA_ARGS__)
+#define DIFF_ROW_PUT(name, use, ...)      use(JSON_PUT(name, __VA_ARGS__))
+#define DIFF_ROW_DESCRIBE(name, use, ...) use(JSON_DESCRIBE(name, __VA_ARGS__))
+#define ROW_BOTH(member)                  member
+#define ROW_FLAT(member)
 
 /* Of a part that became slower unlike the other nodes. */
 static struct cell diff_part_cell(const char *column, const struct outlier_part *part,
@@ -131,31 +129,14 @@ void diff_say_rows(struct document *document, const struct comparison *compariso
 #define DIFF_SHAPE_PART(X)                                                                         \
   X("processes", integer, shape->counts[i])                                                        \
   X("value", real, shape->values[i])
-
-static void diff_json_shape_parts(struct json_out *json, const struct side_shape *shape) {
-  for (size_t i = 0; i < 2; i++) {
-    json_out_open(json, NULL, '{');
-    DIFF_SHAPE_PART(JSON_PUT)
-    json_out_close(json);
-  }
-}
+JSON_OBJECT(diff_json_mode, DIFF_SHAPE_PART, const struct side_shape *shape, size_t i)
 
 #define DIFF_SHAPE(X)                                                                              \
-  X("kind", text, KINDS[shape->kind])                                                              \
-  X("parts", array, diff_describe_shape_part, diff_json_shape_parts(json, shape))                  \
+  X("kind", text, shape->kind == SHAPE_TWO_MODES ? "two modes" : "process apart")                  \
+  X("parts", array, diff_json_mode, i, 2, shape, i)                                                \
   X("run", known, shape->kind == SHAPE_OUTLIER, shape->run_id)                                     \
   X("process", known, shape->kind == SHAPE_OUTLIER, shape->ordinal)
-
-static void diff_json_shape(struct json_out *json, const struct side_shape *shape) {
-  static const char *const KINDS[] = {NULL, "two modes", "process apart"};
-  DIFF_SHAPE(JSON_PUT)
-}
-
-static void diff_json_not_ok(struct json_out *json, const struct comparison_side *side) {
-  for (unsigned s = CASE_FAILED; s < case_status_name_count; s++) {
-    json_out_integer(json, case_status_text((enum case_status)s), side->by_status[s]);
-  }
-}
+JSON_OBJECT(diff_json_form, DIFF_SHAPE, const struct side_shape *shape)
 
 #define DIFF_SIDE(X)                                                                               \
   X("value", real, side->value)                                                                    \
@@ -164,33 +145,12 @@ static void diff_json_not_ok(struct json_out *json, const struct comparison_side
   X("boots", integer, side->boots)                                                                 \
   X("gpus", integer, side->gpus)                                                                   \
   X("left_out", integer, side->left_out)                                                           \
-  X("not_ok", object, diff_describe_not_ok, diff_json_not_ok(json, side))                          \
-  X("shape", option, diff_describe_shape, side->shape.kind != SHAPE_PLAIN,                         \
-    diff_json_shape(json, &side->shape))                                                           \
+  X("not_ok", numbers, s, CASE_FAILED, case_status_name_count,                                     \
+    case_status_text((enum case_status)s), side->by_status[s])                                     \
+  X("shape", option, diff_json_form, side->shape.kind != SHAPE_PLAIN, &side->shape)                \
   X("case", text, side->bench != SIZE_MAX ? measured->cases[side->bench].name : NULL)
-
-static void diff_json_side(struct json_out *json, const struct measured *measured,
-                           const struct comparison_side *side) {
-  DIFF_SIDE(JSON_PUT)
-}
-
-static void diff_json_cell(struct json_out *json, const char *key, const struct cell *cell) {
-  switch (cell->kind) {
-  case CELL_INTEGER:
-    json_out_integer(json, key, cell->as.integer);
-    break;
-  case CELL_REAL:
-    json_out_real(json, key, cell->as.real);
-    break;
-  case CELL_TEXT:
-    json_out_text(json, key, cell->as.text.bytes);
-    break;
-  case CELL_NULL:
-  case CELL_BLOB:
-    json_out_null(json, key);
-    break;
-  }
-}
+JSON_OBJECT(diff_json_side, DIFF_SIDE, const struct measured *measured,
+            const struct comparison_side *side)
 
 #define DIFF_DISTRIBUTION(X)                                                                       \
   X("kind", text, distribution_text(found->kind))                                                  \
@@ -199,39 +159,30 @@ static void diff_json_cell(struct json_out *json, const char *key, const struct 
   X("a", real, differs ? found->values[SIDE_A] : NAN)                                              \
   X("b", real, differs ? found->values[SIDE_B] : NAN)                                              \
   X("q", real, differs ? found->q : NAN)
-
-static void diff_json_distribution(struct json_out *json, const struct comparison_row *row) {
-  const struct distribution_change *found = &row->distribution;
-  const bool differs = found->kind != DISTRIBUTION_SAME;
-  DIFF_DISTRIBUTION(JSON_PUT)
-}
+JSON_OBJECT(diff_json_distribution, DIFF_DISTRIBUTION, const struct distribution_change *found,
+            bool differs)
 
 /* Beside the columns of DIFF_ROW_FIELDS. */
 #define DIFF_CASE(X)                                                                               \
   X("provisional", boolean, result->is_provisional)                                                \
-  X("distribution", object, diff_describe_distribution, diff_json_distribution(json, row))         \
+  X("distribution", object, diff_json_distribution, &row->distribution,                            \
+    row->distribution.kind != DISTRIBUTION_SAME)                                                   \
   X("better", text, figure_is_rate(row->figure) ? "more" : "less")                                 \
-  X("a", object, diff_describe_side, diff_json_side(json, measured, a))                            \
-  X("b", object, diff_describe_side, diff_json_side(json, measured, b))
+  X("a", object, diff_json_side, measured, a)                                                      \
+  X("b", object, diff_json_side, measured, b)
 
 static void diff_json_case(struct json_out *json, const struct measured *measured,
                            const struct comparison_row *row) {
-  static const char *const NAMES[] = {DIFF_ROW_FIELDS(DIFF_ROW_NAME)};
-  static const enum diff_row_use USES[] = {DIFF_ROW_FIELDS(DIFF_ROW_USE)};
   const struct measured_case *bench = &measured->cases[row->bench];
   const struct comparison_side *a = &row->sides[SIDE_A];
   const struct comparison_side *b = &row->sides[SIDE_B];
   const struct diff_result *result = &row->result;
-  const struct cell cells[] = {DIFF_ROW_FIELDS(DIFF_ROW_CELL)};
-  json_out_open(json, NULL, '{');
-  for (size_t i = 0; i < COUNT_OF(cells); i++) {
-    if (USES[i] == ROW_BOTH) {
-      diff_json_cell(json, NAMES[i], &cells[i]);
-    }
-  }
+  DIFF_ROW_FIELDS(DIFF_ROW_PUT)
   DIFF_CASE(JSON_PUT)
-  json_out_close(json);
 }
+
+static void diff_json_case_shape(struct json_shape *shape){DIFF_ROW_FIELDS(DIFF_ROW_DESCRIBE)
+                                                               DIFF_CASE(JSON_DESCRIBE)}
 
 #define DIFF_TOTAL(X)                                                                              \
   X("name", text, name)                                                                            \
@@ -243,10 +194,7 @@ static void diff_json_case(struct json_out *json, const struct measured *measure
   X("host_name", text, total->hosts)                                                               \
   X("driver_version", text, total->drivers)
 
-static void diff_json_total(struct json_out *json, const char *name,
-                            const struct comparison_total *total) {
-  DIFF_TOTAL(JSON_PUT)
-}
+JSON_OBJECT(diff_json_total, DIFF_TOTAL, const char *name, const struct comparison_total *total)
 
 #define DIFF_FACT(X)                                                                               \
   X("fact", text, fact->name)                                                                      \
@@ -254,15 +202,7 @@ static void diff_json_total(struct json_out *json, const char *name,
   X("every_gpu", boolean, fact->gpu == -2)                                                         \
   X("a", text, fact->values[SIDE_A])                                                               \
   X("b", text, fact->values[SIDE_B])
-
-static void diff_json_facts(struct json_out *json, const struct comparison *comparison) {
-  for (size_t i = 0; i < comparison->fact_count; i++) {
-    const struct fact_difference *fact = &comparison->facts[i];
-    json_out_open(json, NULL, '{');
-    DIFF_FACT(JSON_PUT)
-    json_out_close(json);
-  }
-}
+    JSON_OBJECT(diff_json_fact, DIFF_FACT, const struct fact_difference *fact)
 
 #define DIFF_CONDITION(X)                                                                          \
   X("what", text, condition_text(condition->kind))                                                 \
@@ -271,16 +211,8 @@ static void diff_json_facts(struct json_out *json, const struct comparison *comp
   X("runs_b", integer, condition->runs[SIDE_B])                                                    \
   X("results_a", known, slowed, condition->results[SIDE_A])                                        \
   X("results_b", known, slowed, condition->results[SIDE_B])
-
-static void diff_json_conditions(struct json_out *json, const struct comparison *comparison) {
-  for (size_t i = 0; i < comparison->condition_count; i++) {
-    const struct comparison_condition *condition = &comparison->conditions[i];
-    const bool slowed = condition->kind == CONDITION_SLOWED;
-    json_out_open(json, NULL, '{');
-    DIFF_CONDITION(JSON_PUT)
-    json_out_close(json);
-  }
-}
+        JSON_OBJECT(diff_json_condition, DIFF_CONDITION,
+                    const struct comparison_condition *condition, bool slowed)
 
 /* part: NULL for what changed cases have in common, else a part that became slower alone. */
 #define DIFF_CONCLUSION(X)                                                                         \
@@ -297,18 +229,14 @@ static void diff_json_conditions(struct json_out *json, const struct comparison 
   X("uuid", text, part != NULL ? part->uuid : NULL)                                                \
   X("pci_address", text, part != NULL ? part->pci_address : NULL)                                  \
   X("text", text, part != NULL ? outliers_alone_words(arena, part) : NULL)
+            JSON_OBJECT(diff_json_conclusion, DIFF_CONCLUSION, struct arena *arena,
+                        const struct conclusion *found, const struct outlier_part *part)
 
-static void diff_json_conclusion(struct json_out *json, struct arena *arena,
-                                 const struct conclusion *found, const struct outlier_part *part) {
-  json_out_open(json, NULL, '{');
-  DIFF_CONCLUSION(JSON_PUT)
-  json_out_close(json);
-}
-
-static void diff_json_conclusions(struct json_out *json, const struct comparison *comparison,
-                                  struct arena *arena) {
+                static void diff_json_conclusions(struct json_out *json,
+                                                  const struct comparison *comparison,
+                                                  struct arena *arena) {
   for (size_t i = 0; i < comparison->conclusion_count; i++) {
-    diff_json_conclusion(json, arena, &comparison->conclusions[i], NULL);
+    JSON_PUT_object(NULL, diff_json_conclusion, arena, &comparison->conclusions[i], NULL)
   }
   for (size_t i = 0; i < comparison->alone_count; i++) {
     const struct outlier_part *part = &comparison->alone->parts[i];
@@ -317,7 +245,7 @@ static void diff_json_conclusions(struct json_out *json, const struct comparison
                                      .cases = part->cases,
                                      .changed = part->slow_cases,
                                      .change = part->change};
-    diff_json_conclusion(json, arena, &found, part);
+    JSON_PUT_object(NULL, diff_json_conclusion, arena, &found, part)
   }
 }
 
@@ -334,22 +262,15 @@ static void diff_json_conclusions(struct json_out *json, const struct comparison
   X("delta_percent", real, 100 * group->delta)                                                     \
   X("q", real, result->q)                                                                          \
   X("judged_by", text, diff_unit_text(result->unit))
+JSON_OBJECT(diff_json_group, DIFF_GROUP, const struct comparison_group *group,
+            const struct diff_result *result)
 
 static void diff_json_groups(struct json_out *json, const struct comparison *comparison) {
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
-    const struct diff_result *result = &group->result;
     if (group->is_kept) {
-      json_out_open(json, NULL, '{');
-      DIFF_GROUP(JSON_PUT)
-      json_out_close(json);
+      JSON_PUT_object(NULL, diff_json_group, group, &group->result)
     }
-  }
-}
-
-static void diff_json_counts(struct json_out *json, const size_t verdicts[verdict_name_count]) {
-  for (int v = 0; v < (int)verdict_name_count; v++) {
-    json_out_integer(json, verdict_text((enum verdict)v), (int64_t)verdicts[v]);
   }
 }
 
@@ -358,16 +279,8 @@ static void diff_json_counts(struct json_out *json, const size_t verdicts[verdic
   X("cases", integer, block->cases)                                                                \
   X("compared", integer, block->compared)                                                          \
   X("speed_percent", real, 100 * block->change)                                                    \
-  X("summary", object, diff_describe_counts, diff_json_counts(json, block->verdicts))
-
-static void diff_json_blocks(struct json_out *json, const struct diff_layout *layout) {
-  for (size_t i = 0; i < layout->block_count; i++) {
-    const struct diff_block *block = &layout->blocks[i];
-    json_out_open(json, NULL, '{');
-    DIFF_BLOCK(JSON_PUT)
-    json_out_close(json);
-  }
-}
+  X("summary", numbers, v, 0, verdict_name_count, verdict_text((enum verdict)v), block->verdicts[v])
+JSON_OBJECT(diff_json_block, DIFF_BLOCK, const struct diff_block *block)
 
 #define DIFF_SHIFT(X)                                                                              \
   X("cases", integer, shift->pairs)                                                                \
@@ -376,19 +289,13 @@ static void diff_json_blocks(struct json_out *json, const struct diff_layout *la
   X("high_percent", real, 100 * shift->change_high)                                                \
   X("share_percent", real, 100 * summary->shift_share)                                             \
   X("common", boolean, summary->shift_is_common)
-
-static void diff_json_shift(struct json_out *json, const struct diff_summary *summary) {
-  const struct shift *shift = &summary->shift;
-  DIFF_SHIFT(JSON_PUT)
-}
+JSON_OBJECT(diff_json_shift, DIFF_SHIFT, const struct diff_summary *summary,
+            const struct shift *shift)
 
 #define DIFF_RANK(X)                                                                               \
   X("processes_least", integer, summary->rank_processes_least)                                     \
   X("cases_with_fewer", integer, summary->rank_too_few)
-
-static void diff_json_rank(struct json_out *json, const struct diff_summary *summary) {
-  DIFF_RANK(JSON_PUT)
-}
+JSON_OBJECT(diff_json_rank, DIFF_RANK, const struct diff_summary *summary)
 
 #define DIFF_A_A(X)                                                                                \
   X("splits", integer, a_a->splits)                                                                \
@@ -398,22 +305,11 @@ static void diff_json_rank(struct json_out *json, const struct diff_summary *sum
   X("false_positives", integer, a_a->false_positives)                                              \
   X("in_time_cases", integer, a_a->in_time_judged)                                                 \
   X("in_time_reported", integer, a_a->in_time_reported)
-
-static void diff_json_a_a(struct json_out *json, const struct a_a_result *a_a) {
-  DIFF_A_A(JSON_PUT)
-}
-
-static void diff_json_cases(struct json_out *json, const struct comparison *comparison) {
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    diff_json_case(json, comparison->measured, &comparison->rows[i]);
-  }
-}
+JSON_OBJECT(diff_json_a_a, DIFF_A_A, const struct a_a_result *a_a)
 
 #define DIFF_MEMBERS(X)                                                                            \
-  X("a", object, diff_describe_total,                                                              \
-    diff_json_total(json, show->names[SIDE_A], &comparison->totals[SIDE_A]))                       \
-  X("b", object, diff_describe_total,                                                              \
-    diff_json_total(json, show->names[SIDE_B], &comparison->totals[SIDE_B]))                       \
+  X("a", object, diff_json_total, show->names[SIDE_A], &comparison->totals[SIDE_A])                \
+  X("b", object, diff_json_total, show->names[SIDE_B], &comparison->totals[SIDE_B])                \
   X("simulated", boolean, comparison->simulated)                                                   \
   X("other_hardware", boolean, comparison->other_machine)                                          \
   X("driver_compiled", boolean, comparison->driver_compiled)                                       \
@@ -421,25 +317,28 @@ static void diff_json_cases(struct json_out *json, const struct comparison *comp
   X("scenarios_left_out", text, comparison->left_out)                                              \
   X("judged", text, comparison->judged)                                                            \
   X("looks", integer, comparison->looks > 1 ? comparison->looks : 1)                               \
-  X("shift", object, diff_describe_shift, diff_json_shift(json, summary))                          \
-  X("conclusions", array, diff_describe_conclusion,                                                \
+  X("shift", object, diff_json_shift, summary, &summary->shift)                                    \
+  X("conclusions", list, diff_json_conclusion,                                                     \
     diff_json_conclusions(json, comparison, &layout->arena))                                       \
-  X("groups", array, diff_describe_group, diff_json_groups(json, comparison))                      \
-  X("environment", array, diff_describe_fact, diff_json_facts(json, comparison))                   \
-  X("conditions", array, diff_describe_condition, diff_json_conditions(json, comparison))          \
+  X("groups", list, diff_json_group, diff_json_groups(json, comparison))                           \
+  X("environment", array, diff_json_fact, i, comparison->fact_count, &comparison->facts[i])        \
+  X("conditions", array, diff_json_condition, i, comparison->condition_count,                      \
+    &comparison->conditions[i], comparison->conditions[i].kind == CONDITION_SLOWED)                \
   X("cases_judged", integer, comparison->judged_count)                                             \
   X("cases_flaky", integer, comparison->flaky_count)                                               \
-  X("summary", object, diff_describe_counts, diff_json_counts(json, summary->verdicts))            \
-  X("blocks", array, diff_describe_block, diff_json_blocks(json, layout))                          \
-  X("rank", option, diff_describe_rank, summary->rank_processes_least > 0,                         \
-    diff_json_rank(json, summary))                                                                 \
-  X("a_a_test", option, diff_describe_a_a, show->a_a != NULL, diff_json_a_a(json, show->a_a))      \
-  X("cases", array, diff_describe_case, diff_json_cases(json, comparison))
+  X("summary", numbers, v, 0, verdict_name_count, verdict_text((enum verdict)v),                   \
+    summary->verdicts[v])                                                                          \
+  X("blocks", array, diff_json_block, i, layout->block_count, &layout->blocks[i])                  \
+  X("rank", option, diff_json_rank, summary->rank_processes_least > 0, summary)                    \
+  X("a_a_test", option, diff_json_a_a, show->a_a != NULL, show->a_a)                               \
+  X("cases", array, diff_json_case, i, comparison->row_count, comparison->measured,                \
+    &comparison->rows[i])
+JSON_OBJECT(diff_json_members, DIFF_MEMBERS, const struct comparison *comparison,
+            const struct diff_summary *summary, const struct diff_show *show,
+            struct diff_layout *layout)
 
-static void diff_json_members(struct json_out *json, const struct comparison *comparison,
-                              const struct diff_show *show, struct diff_layout *layout) {
-  const struct diff_summary *summary = &comparison->summary;
-  DIFF_MEMBERS(JSON_PUT)
+void diff_describe_json(struct json_shape *shape) {
+  diff_json_members_shape(shape);
 }
 
 enum status diff_print_json(const struct comparison *comparison, const struct diff_show *show,
@@ -448,52 +347,8 @@ enum status diff_print_json(const struct comparison *comparison, const struct di
   struct diff_layout layout;
   diff_layout_init(&layout, comparison, NO_ROWS, true);
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(JSON_MAX);
-  struct json_out json = {.text = &text, .indent = 1};
-  json_out_open(&json, NULL, '{');
-  json_out_schema(&json, "diff");
-  diff_json_members(&json, comparison, show, &layout);
-  json_out_close(&json);
-  strbuf_append_char(&text, '\n');
-  const enum status status = stream_write(stream, &text, NULL, err);
+  struct json_out json = json_out_begin(&text, "diff", 1);
+  diff_json_members(&json, comparison, &comparison->summary, show, &layout);
   diff_layout_fini(&layout);
-  return status;
-}
-
-/* ---- its JSON Schema ---- */
-
-#define DIFF_DESCRIBER(name, LIST) JSON_DESCRIBER_STATIC(diff_describe_##name, LIST, JSON_DESCRIBE)
-
-static void diff_describe_not_ok(struct json_shape *shape) {
-  for (unsigned s = CASE_FAILED; s < case_status_name_count; s++) {
-    json_shape_integer(shape, case_status_text((enum case_status)s));
-  }
-}
-
-static void diff_describe_counts(struct json_shape *shape) {
-  for (int v = 0; v < (int)verdict_name_count; v++) {
-    json_shape_integer(shape, verdict_text((enum verdict)v));
-  }
-}
-
-DIFF_DESCRIBER(shape_part, DIFF_SHAPE_PART)
-DIFF_DESCRIBER(shape, DIFF_SHAPE)
-DIFF_DESCRIBER(side, DIFF_SIDE)
-DIFF_DESCRIBER(distribution, DIFF_DISTRIBUTION)
-DIFF_DESCRIBER(total, DIFF_TOTAL)
-DIFF_DESCRIBER(fact, DIFF_FACT)
-DIFF_DESCRIBER(condition, DIFF_CONDITION)
-DIFF_DESCRIBER(conclusion, DIFF_CONCLUSION)
-DIFF_DESCRIBER(group, DIFF_GROUP)
-DIFF_DESCRIBER(block, DIFF_BLOCK)
-DIFF_DESCRIBER(shift, DIFF_SHIFT)
-DIFF_DESCRIBER(rank, DIFF_RANK)
-DIFF_DESCRIBER(a_a, DIFF_A_A)
-
-static void diff_describe_case(struct json_shape *shape) {
-  DIFF_ROW_FIELDS(DIFF_ROW_DESCRIBE)
-  DIFF_CASE(JSON_DESCRIBE)
-}
-
-void diff_describe_json(struct json_shape *shape) {
-  DIFF_MEMBERS(JSON_DESCRIBE)
+  return json_out_end(&json, stream, err);
 }

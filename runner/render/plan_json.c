@@ -15,31 +15,21 @@ enum { PLAN_RECORD_MAX = 1 << 22, PLAN_CHUNK = 1 << 16 };
   X("place", text, place_text(endpoint->place))                                                    \
   X("index", integer, endpoint->index)                                                             \
   X("memory", text, memory_kind_text(endpoint->memory))
-
-static void plan_json_endpoint(struct json_out *json, const struct endpoint *endpoint) {
-  PLAN_ENDPOINT(JSON_PUT)
-}
+JSON_OBJECT(plan_json_endpoint, PLAN_ENDPOINT, const struct endpoint *endpoint)
 
 #define PLAN_FLOW(X)                                                                               \
   X("role", text, flow_role_text(flow->role))                                                      \
   X("method", text, method_text(flow->method))                                                     \
-  X("source", object, plan_describe_endpoint, plan_json_endpoint(json, &flow->source))             \
-  X("target", object, plan_describe_endpoint, plan_json_endpoint(json, &flow->target))             \
+  X("source", object, plan_json_endpoint, &flow->source)                                           \
+  X("target", object, plan_json_endpoint, &flow->target)                                           \
   X("initiator", text, initiator_text(flow->initiator))                                            \
   X("staged", boolean, flow->staged)                                                               \
   X("cpu", known, flow->cpu.choice != CPU_ANY, flow->cpu.node)                                     \
   X("size_bytes", integer, flow->size_bytes)
+JSON_OBJECT(plan_json_flow, PLAN_FLOW, const struct flow *flow)
 
-static void plan_json_flows(struct json_out *json, const struct bench_case *bench) {
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
-    json_out_open(json, NULL, '{');
-    PLAN_FLOW(JSON_PUT)
-    json_out_close(json);
-  }
-}
-
-/* The work of a case of another kind than transfer: the members of that part of its definition. */
+/* The work of a case of another kind than transfer: the members of that part of its definition,
+ * which haul schema scenario describes. */
 static void plan_json_work(struct json_out *json, const struct bench_case *bench) {
   json_t *definition = json_loads(bench->definition, 0, NULL);
   const char *key;
@@ -52,6 +42,10 @@ static void plan_json_work(struct json_out *json, const struct bench_case *bench
   json_decref(definition);
 }
 
+static void plan_json_work_shape(struct json_shape *shape) {
+  (void)shape;
+}
+
 #define PLAN_CASE(X)                                                                               \
   X("case", text, bench->name)                                                                     \
   X("block", text, bench->block)                                                                   \
@@ -59,8 +53,8 @@ static void plan_json_work(struct json_out *json, const struct bench_case *bench
   X("axes", text, c->axes)                                                                         \
   X("case_key", text, bench->key)                                                                  \
   X("kind", text, case_kind_text(bench->kind))                                                     \
-  X("work", option, plan_describe_work, bench->kind != CASE_TRANSFER, plan_json_work(json, bench)) \
-  X("flows", array, plan_describe_flow, plan_json_flows(json, bench))                              \
+  X("work", option, plan_json_work, bench->kind != CASE_TRANSFER, bench)                           \
+  X("flows", array, plan_json_flow, i, bench->flow_count, &bench->flows[i])                        \
   X("payload_bytes", integer, bench->payload_bytes)                                                \
   X("traffic_bytes", integer, bench->traffic_bytes)                                                \
   X("limited_by", text, limit_text(bench->limit))                                                  \
@@ -72,23 +66,12 @@ static void plan_json_work(struct json_out *json, const struct bench_case *bench
   X("host_bytes", integer, c->host_bytes)                                                          \
   X("gpu_bytes", integer, c->gpu_bytes)                                                            \
   X("skip_reason", text, c->skip_reason)
-
-static void plan_json_case(struct json_out *json, const struct plan_case *c) {
-  const struct bench_case *bench = &c->bench;
-  json_out_open(json, NULL, '{');
-  PLAN_CASE(JSON_PUT)
-  json_out_close(json);
-}
+JSON_OBJECT(plan_json_case, PLAN_CASE, const struct plan_case *c, const struct bench_case *bench)
 
 #define PLAN_DUPLICATE(X)                                                                          \
   X("case", text, duplicate->name)                                                                 \
   X("same_as", text, duplicate->same_as)
-
-static void plan_json_duplicate(struct json_out *json, const struct plan_duplicate *duplicate) {
-  json_out_open(json, NULL, '{');
-  PLAN_DUPLICATE(JSON_PUT)
-  json_out_close(json);
-}
+JSON_OBJECT(plan_json_duplicate, PLAN_DUPLICATE, const struct plan_duplicate *duplicate)
 
 /* Everything but the cases and duplicates, which come one by one into the same object. */
 #define PLAN_HEAD(X)                                                                               \
@@ -104,33 +87,13 @@ static void plan_json_duplicate(struct json_out *json, const struct plan_duplica
   X("estimate_ns", integer, plan_total_ns(plan, processes))                                        \
   X("host_bytes", integer, plan->host_bytes)                                                       \
   X("gpu_bytes", integer, plan->gpu_bytes)
-
-static void plan_json_head(struct json_out *json, const struct plan *plan, uint32_t processes) {
-  const struct scenario *scenario = plan->scenario;
-  json_out_open(json, NULL, '{');
-  json_out_schema(json, "plan");
-  PLAN_HEAD(JSON_PUT)
-}
-
-/* ---- its JSON Schema ---- */
-
-JSON_DESCRIBER_STATIC(plan_describe_endpoint, PLAN_ENDPOINT, JSON_DESCRIBE)
-
-JSON_DESCRIBER_STATIC(plan_describe_flow, PLAN_FLOW, JSON_DESCRIBE)
-
-/* The keys of a kind, which haul schema scenario has. */
-static void plan_describe_work(struct json_shape *shape) {
-  (void)shape;
-}
-
-JSON_DESCRIBER_STATIC(plan_describe_case, PLAN_CASE, JSON_DESCRIBE)
-
-JSON_DESCRIBER_STATIC(plan_describe_duplicate, PLAN_DUPLICATE, JSON_DESCRIBE)
+JSON_OBJECT(plan_json_head, PLAN_HEAD, const struct plan *plan, const struct scenario *scenario,
+            uint32_t processes)
 
 void plan_describe_json(struct json_shape *shape) {
-  PLAN_HEAD(JSON_DESCRIBE)
-  json_shape_array(shape, "cases", plan_describe_case);
-  json_shape_array(shape, "duplicates", plan_describe_duplicate);
+  plan_json_head_shape(shape);
+  json_shape_array(shape, "cases", plan_json_case_shape);
+  json_shape_array(shape, "duplicates", plan_json_duplicate_shape);
 }
 
 /* ---- a whole plan ---- */
@@ -150,28 +113,25 @@ static void plan_json_flush(struct json_out *out, size_t most, FILE *stream, enu
 enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *stream,
                             struct error *err) {
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(PLAN_RECORD_MAX);
-  struct json_out json = {.text = &text};
-  struct json_out *out = &json;
+  struct json_out out = json_out_begin(&text, "plan", 0);
+  struct json_out *json = &out;
   enum status status = STATUS_OK;
-  plan_json_head(out, plan, processes);
-  json_out_break(out);
-  json_out_open(out, "cases", '[');
+  plan_json_head(json, plan, plan->scenario, processes);
+  json_out_break(json);
+  json_out_open(json, "cases", '[');
   for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
-    json_out_break(out);
-    plan_json_case(out, &plan->cases[i]);
-    plan_json_flush(out, PLAN_CHUNK, stream, &status, err);
+    json_out_break(json);
+    JSON_PUT_object(NULL, plan_json_case, &plan->cases[i], &plan->cases[i].bench)
+        plan_json_flush(json, PLAN_CHUNK, stream, &status, err);
   }
-  json_out_close(out);
-  json_out_break(out);
-  json_out_open(out, "duplicates", '[');
+  json_out_close(json);
+  json_out_break(json);
+  json_out_open(json, "duplicates", '[');
   for (size_t i = 0; status == STATUS_OK && i < plan->duplicate_count; i++) {
-    json_out_break(out);
-    plan_json_duplicate(out, &plan->duplicates[i]);
-    plan_json_flush(out, PLAN_CHUNK, stream, &status, err);
+    json_out_break(json);
+    JSON_PUT_object(NULL, plan_json_duplicate, &plan->duplicates[i])
+        plan_json_flush(json, PLAN_CHUNK, stream, &status, err);
   }
-  json_out_close(out);
-  json_out_close(out);
-  strbuf_append_char(&text, '\n');
-  plan_json_flush(out, 0, stream, &status, err);
-  return status;
+  json_out_close(json);
+  return status == STATUS_OK ? json_out_end(json, stream, err) : status;
 }

@@ -70,7 +70,7 @@ static void json_out_line(struct json_out *json) {
 }
 
 /* The comma, line and key before a value. */
-static void json_out_begin(struct json_out *json, const char *key) {
+static void json_out_value(struct json_out *json, const char *key) {
   strbuf_append(json->text, json->filled ? "," : "");
   if (json->depth > 0) {
     json_out_line(json);
@@ -85,7 +85,7 @@ static void json_out_begin(struct json_out *json, const char *key) {
 }
 
 void json_out_open(struct json_out *json, const char *key, char bracket) {
-  json_out_begin(json, key);
+  json_out_value(json, key);
   strbuf_append_char(json->text, bracket);
   if (json->depth == JSON_OUT_DEPTH_MAX) {
     abort();
@@ -105,7 +105,7 @@ void json_out_close(struct json_out *json) {
 }
 
 void json_out_raw(struct json_out *json, const char *key, const char *value) {
-  json_out_begin(json, key);
+  json_out_value(json, key);
   strbuf_append(json->text, value);
 }
 
@@ -118,12 +118,12 @@ void json_out_boolean(struct json_out *json, const char *key, bool value) {
 }
 
 void json_out_integer(struct json_out *json, const char *key, int64_t value) {
-  json_out_begin(json, key);
+  json_out_value(json, key);
   strbuf_printf(json->text, "%" PRId64, value);
 }
 
 void json_out_real(struct json_out *json, const char *key, double value) {
-  json_out_begin(json, key);
+  json_out_value(json, key);
   append_json_real(json->text, value);
 }
 
@@ -132,7 +132,7 @@ void json_out_text(struct json_out *json, const char *key, const char *value) {
     json_out_null(json, key);
     return;
   }
-  json_out_begin(json, key);
+  json_out_value(json, key);
   append_json_text(json->text, value, strlen(value));
 }
 
@@ -141,10 +141,23 @@ void json_out_schema_name(struct strbuf *text, const char *name) {
 }
 
 void json_out_schema(struct json_out *json, const char *name) {
-  json_out_begin(json, "schema");
+  json_out_value(json, "schema");
   strbuf_append_char(json->text, '"');
   json_out_schema_name(json->text, name);
   strbuf_append_char(json->text, '"');
+}
+
+struct json_out json_out_begin(struct strbuf *text, const char *schema, unsigned indent) {
+  struct json_out json = {.text = text, .indent = indent};
+  json_out_open(&json, NULL, '{');
+  json_out_schema(&json, schema);
+  return json;
+}
+
+enum status json_out_end(struct json_out *json, FILE *stream, struct error *err) {
+  json_out_close(json);
+  strbuf_append_char(json->text, '\n');
+  return stream_write(stream, json->text, NULL, err);
 }
 
 void json_out_break(struct json_out *json) {
@@ -196,9 +209,7 @@ static void append_json_row(struct table *table, const struct cell *cells) {
 static enum status json_array_begin(struct table *table, struct error *err) {
   table->state = table;
   if (table->options.schema != NULL) {
-    struct json_out json = {.text = &table->record};
-    json_out_open(&json, NULL, '{');
-    json_out_schema(&json, table->options.schema);
+    struct json_out json = json_out_begin(&table->record, table->options.schema, 0);
     json_out_open(&json, "rows", '[');
   } else {
     strbuf_append_char(&table->record, '[');

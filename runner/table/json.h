@@ -2,10 +2,12 @@
  * any time. What is not plain ASCII, and every real number, is encoded by jansson. */
 #pragma once
 
+#include "engine/base/error.h"
 #include "engine/base/strbuf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { JSON_OUT_DEPTH_MAX = 16 };
 
@@ -36,5 +38,9 @@ void json_out_raw(struct json_out *json, const char *key, const char *value);
 void json_out_schema(struct json_out *json, const char *name);
 /* "haul.NAME/1" */
 void json_out_schema_name(struct strbuf *text, const char *name);
+/* The object that a verb prints, to an empty text; then it and a newline are written to the stream,
+ * as in table.h. */
+struct json_out json_out_begin(struct strbuf *text, const char *schema, unsigned indent);
+enum status json_out_end(struct json_out *json, FILE *stream, struct error *err) CHECK_RESULT;
 /* With indent 0: the next value begins a line. */
 void json_out_break(struct json_out *json);
