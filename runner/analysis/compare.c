@@ -83,6 +83,29 @@ uint32_t *analysis_equal_environments(const struct measured *measured, bool boot
   return first;
 }
 
+struct numbered_case {
+  int64_t id;
+  size_t number;
+};
+
+ORDER_DEFINE(analysis_compare_ids, struct numbered_case, ORDER(x->id, y->id))
+
+uint32_t *analysis_number_blocks(const struct measured *measured, struct text_index *blocks,
+                                 struct arena *arena) {
+  const size_t count = measured->case_count;
+  struct numbered_case *order = arena_array(arena, count, sizeof *order);
+  uint32_t *numbers = arena_array(arena, count, sizeof *numbers);
+  for (size_t c = 0; c < count; c++) {
+    order[c] = (struct numbered_case){measured->cases[c].id, c};
+  }
+  ORDER_SORT(order, count, analysis_compare_ids);
+  for (size_t c = 0; c < count; c++) {
+    const size_t number = order[c].number;
+    numbers[number] = (uint32_t)text_index_number(blocks, measured->cases[number].block);
+  }
+  return numbers;
+}
+
 enum status analysis_check_simulated(size_t simulated, size_t count, struct error *err) {
   if (simulated == 0 || simulated == count) {
     return STATUS_OK;

@@ -1,6 +1,7 @@
 /* compare_internal.h - what the files of this folder share. */
 #pragma once
 
+#include "engine/base/text_index.h"
 #include "runner/analysis/compare.h"
 
 enum { ANALYSIS_GPUS_MAX = 64 }; /* bits of measured_case.gpus */
@@ -13,6 +14,10 @@ const char *analysis_hardware_text(const struct measured *measured, size_t run, 
 /* By environment: the first with the same boot or node; UINT32_MAX = not known. */
 uint32_t *analysis_equal_environments(const struct measured *measured, bool boot,
                                       struct arena *arena);
+/* By case: the number of its block. Blocks are in the order of their first cases by id: that of
+ * their scenarios. */
+uint32_t *analysis_number_blocks(const struct measured *measured, struct text_index *blocks,
+                                 struct arena *arena);
 /* STATUS_INVALID where `simulated` of `count` runs are, but not all. */
 enum status analysis_check_simulated(size_t simulated, size_t count,
                                      struct error *err) CHECK_RESULT;
@@ -40,4 +45,4 @@ void compare_conditions(const enum side *sides, struct comparison *comparison);
 struct machines;
 /* For machines_new(): what drivers changed. node_of: by run. */
 void machines_find_upgrades(struct machines *machines, const struct measured *measured,
-                            const size_t *node_of);
+                            const uint32_t *node_of);

@@ -1,6 +1,7 @@
 #include "runner/analysis/conclusion.h"
 
 #include "engine/base/order.h"
+#include "engine/base/text_index.h"
 #include "engine/base/units.h"
 #include "runner/analysis/compare_internal.h"
 
@@ -8,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* One more trait must explain so much more, as a score of cause_score(). */
 #define TRAIT_WORTH 0.04
@@ -44,10 +44,9 @@ struct trait_table {
   struct arena arena;
   struct trait *traits;
   size_t count, capacity;
-  size_t *slots; /* open addressing: 1 + index into traits; 0 = free */
-  size_t slot_count;
-  size_t paths;      /* that as many cases have as a pair is */
-  uint64_t suspects; /* bit i: a check of GPU i failed on one side alone */
+  struct text_index texts; /* by number of the traits, until these are sorted */
+  size_t paths;            /* that as many cases have as a pair is */
+  uint64_t suspects;       /* bit i: a check of GPU i failed on one side alone */
 };
 
 /* Traits of one case, each once. */
@@ -57,37 +56,15 @@ struct trait_list {
   size_t count;
 };
 
-static void traits_rehash(struct trait_table *table, size_t slot_count) {
-  table->slots = arena_array(&table->arena, slot_count, sizeof *table->slots);
-  table->slot_count = slot_count;
-  for (size_t i = 0; i < table->count; i++) {
-    const char *text = table->traits[i].text;
-    size_t slot = XXH64(text, strlen(text), 0) % slot_count;
-    while (table->slots[slot] != 0) {
-      slot = (slot + 1) % slot_count;
-    }
-    table->slots[slot] = i + 1;
-  }
-}
-
 static size_t traits_intern(struct trait_table *table, enum trait_rank rank, int gpu,
                             const char *text) {
-  if (2 * table->count >= table->slot_count) {
-    traits_rehash(table, table->slot_count > 0 ? 4 * table->slot_count : 1024);
+  size_t number = 0;
+  if (text_index_add(&table->texts, text, &number)) {
+    text = table->texts.texts[number] = arena_strdup(&table->arena, text);
+    *ARENA_ADD(&table->arena, table->traits, table->count, &table->capacity) =
+        (struct trait){.text = text, .rank = rank, .gpu = gpu, .number = number};
   }
-  size_t slot = XXH64(text, strlen(text), 0) % table->slot_count;
-  while (table->slots[slot] != 0) {
-    if (strcmp(table->traits[table->slots[slot] - 1].text, text) == 0) {
-      return table->slots[slot] - 1;
-    }
-    slot = (slot + 1) % table->slot_count;
-  }
-  table->traits = arena_grow(&table->arena, table->traits, table->count, &table->capacity,
-                             sizeof *table->traits);
-  table->traits[table->count] = (struct trait){
-      .text = arena_strdup(&table->arena, text), .rank = rank, .gpu = gpu, .number = table->count};
-  table->slots[slot] = table->count + 1;
-  return table->count++;
+  return number;
 }
 
 __attribute__((format(printf, 5, 6))) static void traits_add(struct trait_table *table,
@@ -477,7 +454,6 @@ static void traits_read(const struct comparison *comparison, const struct rows *
     table->paths +=
         table->traits[t].rank == RANK_PATH && table->traits[t].judged == CONCLUSION_PAIR;
   }
-  /* From here on the slots mean nothing. */
   ORDER_SORT(table->traits, table->count, traits_compare);
   for (size_t t = 0; t < table->count; t++) {
     const struct trait *trait = &table->traits[t];
@@ -559,6 +535,7 @@ static size_t conclusions_of_verdict(const struct comparison *comparison, enum v
                                      struct arena *names, struct conclusion *found) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct trait_table table = {.suspects = traits_suspects(comparison)};
+  table.texts.arena = &table.arena;
   struct rows rows;
   rows_init(&rows, comparison, verdict, &arena);
   const size_t all = rows_count(&rows, rows.changed);

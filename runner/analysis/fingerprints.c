@@ -1,52 +1,42 @@
 #include "runner/analysis/fingerprints.h"
 
-#include <math.h>
-#include <string.h>
+#include "engine/base/text_index.h"
 
-/* Columns of the saved query. */
-enum { RUN, RUN_UUID, STARTED_AT, HOST, GPU, UUID, GPU_NAME, FEATURE, MEDIAN_NS, BLOCK, COLUMNS };
-enum { FEATURES_MAX = 1024 };
+#include <math.h>
+
+#define FINGERPRINT_COLUMN_LIST(X)                                                                 \
+  X(RUN, "run")                                                                                    \
+  X(RUN_UUID, "run_uuid")                                                                          \
+  X(STARTED_AT, "started_at")                                                                      \
+  X(HOST, "host_name")                                                                             \
+  X(GPU, "gpu")                                                                                    \
+  X(UUID, "uuid")                                                                                  \
+  X(GPU_NAME, "gpu_name")                                                                          \
+  X(FEATURE, "feature")                                                                            \
+  X(MEDIAN_NS, "median_ns")                                                                        \
+  X(BLOCK, "block")
+ENUM_NAMES_DECLARE(fingerprint_column, FINGERPRINT_COLUMN_LIST)
+ENUM_NAMES_DEFINE(fingerprint_column, FINGERPRINT_COLUMN_LIST)
+
+enum { COLUMNS = fingerprint_column_name_count, FEATURES_MAX = 1024 };
 
 struct fingerprint_reading {
   struct arena *arena;
   struct fingerprints *into;
+  struct text_index features;
+  size_t columns[COLUMNS];
 };
 
 static const char *fingerprints_keep_text(struct arena *arena, const struct cell *cell) {
-  return cell->kind == CELL_TEXT ? arena_strndup(arena, cell->as.text.bytes, cell->as.text.length)
-                                 : "";
+  return cell->kind == CELL_TEXT ? arena_strdup(arena, cell->as.text.bytes) : "";
 }
 
 static enum status fingerprints_begin(void *context, const struct column *columns, size_t count,
                                       struct error *err) {
-  (void)context;
-  if (count != COLUMNS || strcmp(columns[BLOCK].name, "block") != 0) {
-    return error_set(err, STATUS_INVALID, "the saved query fingerprint-samples has other columns");
-  }
+  (void)err;
+  struct fingerprint_reading *reading = context;
+  columns_number(columns, count, fingerprint_column_names, reading->columns);
   return STATUS_OK;
-}
-
-/* FEATURES_MAX when there are too many. */
-static size_t fingerprints_feature_index(struct fingerprint_reading *reading,
-                                         const struct cell *cells) {
-  const struct cell *cell = &cells[FEATURE];
-  struct fingerprints *x = reading->into;
-  for (size_t i = 0; i < x->feature_count; i++) {
-    if (strlen(x->features[i]) == cell->as.text.length &&
-        memcmp(x->features[i], cell->as.text.bytes, cell->as.text.length) == 0) {
-      return i;
-    }
-  }
-  if (x->feature_count == FEATURES_MAX) {
-    return FEATURES_MAX;
-  }
-  x->features = arena_grow(reading->arena, x->features, x->feature_count, &x->feature_capacity,
-                           sizeof *x->features);
-  x->blocks = arena_grow(reading->arena, x->blocks, x->feature_count, &x->block_capacity,
-                         sizeof *x->blocks);
-  x->features[x->feature_count] = fingerprints_keep_text(reading->arena, cell);
-  x->blocks[x->feature_count] = fingerprints_keep_text(reading->arena, &cells[BLOCK]);
-  return x->feature_count++;
 }
 
 static struct fingerprint *fingerprints_find(struct fingerprint_reading *reading,
@@ -73,13 +63,23 @@ static struct fingerprint *fingerprints_find(struct fingerprint_reading *reading
   return made;
 }
 
-static enum status fingerprints_row(void *context, const struct cell *cells, struct error *err) {
+static enum status fingerprints_row(void *context, const struct cell *row, struct error *err) {
   struct fingerprint_reading *reading = context;
+  struct fingerprints *x = reading->into;
+  struct cell cells[COLUMNS];
+  size_t feature = 0;
+  for (size_t i = 0; i < COLUMNS; i++) {
+    cells[i] = row[reading->columns[i]];
+  }
   if (cells[FEATURE].kind != CELL_TEXT || cells[MEDIAN_NS].kind != CELL_REAL ||
       !(cells[MEDIAN_NS].as.real > 0)) {
     return STATUS_OK;
   }
-  const size_t feature = fingerprints_feature_index(reading, cells);
+  if (text_index_add(&reading->features, cells[FEATURE].as.text.bytes, &feature)) {
+    reading->features.texts[feature] = fingerprints_keep_text(reading->arena, &cells[FEATURE]);
+    *ARENA_ADD(reading->arena, x->blocks, x->feature_count, &x->block_capacity) =
+        fingerprints_keep_text(reading->arena, &cells[BLOCK]);
+  }
   if (feature == FEATURES_MAX) {
     return error_set(err, STATUS_UNSUPPORTED, "more than %d different cases to go by",
                      (int)FEATURES_MAX);
@@ -97,7 +97,8 @@ static enum status fingerprints_end(void *context, struct error *err) {
 enum status fingerprints_read(struct query *query, const char *run,
                               const struct query_options *options, struct arena *arena,
                               struct fingerprints *fingerprints, struct error *err) {
-  struct fingerprint_reading reading = {arena, fingerprints};
+  struct fingerprint_reading reading = {
+      .arena = arena, .into = fingerprints, .features = {.arena = arena}};
   const struct row_sink sink = {&reading, fingerprints_begin, fingerprints_row, fingerprints_end,
                                 NULL};
   const struct query_parameter parameter = {"run", run};
@@ -109,6 +110,7 @@ enum status fingerprints_read(struct query *query, const char *run,
                      "the run has no streams, instructions or loads within one GPU, which identify "
                      "a GPU. haul run fingerprint measures them");
   }
+  fingerprints->features = reading.features.texts;
   fingerprints->run = fingerprints->items[fingerprints->count - 1].run;
   for (size_t i = 0; i < fingerprints->count; i++) {
     fingerprints->earlier_count += fingerprints->items[i].run != fingerprints->run;

@@ -18,7 +18,7 @@ struct fingerprints {
   size_t count, capacity;
   const char **features;
   const char **blocks; /* of the run asked for: which measures the feature */
-  size_t feature_count, feature_capacity, block_capacity;
+  size_t feature_count, block_capacity;
   int64_t run;          /* the run asked for: of the last item */
   size_t earlier_count; /* items before it */
 };

@@ -1,13 +1,10 @@
 /* latest_cases.c - the latest result of every case (history.h). */
-#include "engine/base/strings.h"
+#include "engine/base/order.h"
+#include "engine/base/text_index.h"
 #include "runner/analysis/history.h"
 #include "runner/statistics/sample.h"
 
-#include "engine/base/order.h"
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A median with what it is ordered by, as numbers: each text is compared once, not once per pair.
  */
@@ -19,52 +16,28 @@ struct latest_entry {
   double ns;
 };
 
-/* The rank of a text among sorted ones without duplicates. */
-static uint32_t latest_rank(const char *text, const char *const *sorted, size_t count) {
-  const char *const *found = bsearch(&text, sorted, count, sizeof *sorted, strings_compare);
-  return (uint32_t)(found - sorted);
-}
-
-static size_t latest_sort_texts(const char **texts, size_t count) {
-  ORDER_SORT(texts, count, strings_compare);
-  size_t kept = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0) {
-      texts[kept++] = texts[i];
-    }
-  }
-  return kept;
-}
-
+/* By case: the rank of its name. */
 static uint32_t *latest_rank_names(const struct measured *measured, struct arena *arena) {
-  const size_t count = measured->case_count;
-  const char **names = arena_array(arena, count, sizeof *names);
-  uint32_t *ranks = arena_array(arena, count, sizeof *ranks);
-  for (size_t i = 0; i < count; i++) {
-    names[i] = measured->cases[i].name;
+  struct text_index names = {.arena = arena};
+  uint32_t *ranks = arena_array(arena, measured->case_count, sizeof *ranks);
+  for (size_t i = 0; i < measured->case_count; i++) {
+    ranks[i] = (uint32_t)text_index_number(&names, measured->cases[i].name);
   }
-  const size_t different = latest_sort_texts(names, count);
-  for (size_t i = 0; i < count; i++) {
-    ranks[i] = latest_rank(measured->cases[i].name, names, different);
-  }
+  text_index_sort(&names, ranks, measured->case_count);
   return ranks;
 }
 
+/* By run: that of its host and scenario. */
 static uint32_t *latest_rank_places(const struct measured *measured, struct arena *arena) {
-  const size_t count = measured->run_count;
-  const char **places = arena_array(arena, count, sizeof *places);
-  const char **own = arena_array(arena, count, sizeof *own);
-  uint32_t *ranks = arena_array(arena, count, sizeof *ranks);
-  for (size_t i = 0; i < count; i++) {
+  struct text_index places = {.arena = arena};
+  uint32_t *ranks = arena_array(arena, measured->run_count, sizeof *ranks);
+  for (size_t i = 0; i < measured->run_count; i++) {
     const struct measured_run *run = &measured->runs[i];
     const struct measured_environment *at = &measured->environments[run->environment];
-    own[i] = arena_format(arena, "%s\n%d\n%s", at->node, at->simulated, run->scenario);
-    places[i] = own[i];
+    ranks[i] = (uint32_t)text_index_number(
+        &places, arena_format(arena, "%s\n%d\n%s", at->node, at->simulated, run->scenario));
   }
-  const size_t different = latest_sort_texts(places, count);
-  for (size_t i = 0; i < count; i++) {
-    ranks[i] = latest_rank(own[i], places, different);
-  }
+  text_index_sort(&places, ranks, measured->run_count);
   return ranks;
 }
 
@@ -117,21 +90,16 @@ struct latest_case *latest_cases(const struct measured *measured, struct arena *
   struct latest_case *cases = NULL;
   size_t capacity = 0;
   *count = 0;
-  for (size_t i = 0; i < entry_count;) {
-    size_t same_run = i + 1;
-    while (same_run < entry_count && entries[same_run].place == entries[i].place &&
-           entries[same_run].name == entries[i].name && entries[same_run].run == entries[i].run &&
-           entries[same_run].bench == entries[i].bench) {
-      same_run++;
+  FOR_EACH_GROUP(first, last, entry_count,
+                 entries[last].place == entries[first].place &&
+                     entries[last].name == entries[first].name) {
+    size_t count_of_run = 1; /* and case: of those with one name the one that the plan has first */
+    while (first + count_of_run < last && entries[first + count_of_run].run == entries[first].run &&
+           entries[first + count_of_run].bench == entries[first].bench) {
+      count_of_run++;
     }
     *ARENA_ADD(arena, cases, *count, &capacity) =
-        latest_summarise(&entries[i], same_run - i, values);
-    size_t next = same_run;
-    while (next < entry_count && entries[next].place == entries[i].place &&
-           entries[next].name == entries[i].name) {
-      next++;
-    }
-    i = next;
+        latest_summarise(&entries[first], count_of_run, values);
   }
   return cases;
 }

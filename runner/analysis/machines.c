@@ -1,7 +1,7 @@
 #include "runner/analysis/machines.h"
 
 #include "engine/base/order.h"
-#include "engine/base/strings.h"
+#include "engine/base/text_index.h"
 #include "runner/analysis/compare_internal.h"
 #include "runner/analysis/history.h"
 #include "runner/statistics/sample.h"
@@ -18,15 +18,15 @@ struct machines_grid {
   const struct measured *measured;
   struct machines *machines;
   struct arena scratch;
-  size_t *node_of;        /* by run */
-  size_t *block_of;       /* by case */
-  double *grid;           /* of the case at hand: ln of the time, by node and period */
-  double *usual;          /* of the case at hand: by period */
-  double *values;         /* one per cell */
-  size_t *counts;         /* cases of each block's values */
-  size_t *cell_counts;    /* of the case at hand: medians in each cell of the grid */
-  struct measured beside; /* the results beside those of the others */
-  double *levels;         /* by case: its usual figure beside the others */
+  uint32_t *node_of;        /* by run */
+  const uint32_t *block_of; /* by case */
+  double *grid;             /* of the case at hand: ln of the time, by node and period */
+  double *usual;            /* of the case at hand: by period */
+  double *values;           /* one per cell */
+  size_t *counts;           /* cases of each block's values */
+  size_t *cell_counts;      /* of the case at hand: medians in each cell of the grid */
+  struct measured beside;   /* the results beside those of the others */
+  double *levels;           /* by case: its usual figure beside the others */
 };
 
 static size_t machines_cell_count(const struct machines *m) {
@@ -53,23 +53,16 @@ static size_t machines_period_of(const struct machines_grid *g, size_t run) {
 static void machines_find_nodes(struct machines_grid *g) {
   struct machines *m = g->machines;
   const size_t count = g->measured->run_count;
-  const char **names = arena_array(&m->arena, count, sizeof *names);
-  for (size_t r = 0; r < count; r++) {
-    names[r] = machines_environment(g, r)->node;
-  }
-  ORDER_SORT(names, count, strings_compare);
-  for (size_t r = 0; r < count; r++) {
-    if (m->node_count == 0 || strcmp(m->nodes[m->node_count - 1], names[r]) != 0) {
-      names[m->node_count++] = names[r];
-    }
-    m->nodes = names;
-  }
+  struct text_index nodes = {.arena = &m->arena};
   g->node_of = arena_array(&g->scratch, count, sizeof *g->node_of);
+  for (size_t r = 0; r < count; r++) {
+    g->node_of[r] = (uint32_t)text_index_number(&nodes, machines_environment(g, r)->node);
+  }
+  text_index_sort(&nodes, g->node_of, count);
+  m->nodes = nodes.texts;
+  m->node_count = nodes.count;
   m->last_runs = arena_array(&m->arena, m->node_count, sizeof *m->last_runs);
   for (size_t r = 0; r < count; r++) {
-    const char *const *found = bsearch(&machines_environment(g, r)->node, m->nodes, m->node_count,
-                                       sizeof *m->nodes, strings_compare);
-    g->node_of[r] = (size_t)(found - m->nodes);
     m->last_runs[g->node_of[r]] = r;
   }
 }
@@ -88,45 +81,19 @@ static void machines_find_periods(struct machines_grid *g) {
   }
 }
 
-static size_t machines_find_block(struct machines_grid *g, const char *name) {
-  struct machines *m = g->machines;
-  for (size_t b = m->block_count; b-- > 0;) {
-    if (strcmp(m->blocks[b].name, name) == 0) {
-      return b;
-    }
-  }
-  m->blocks =
-      arena_grow(&m->arena, m->blocks, m->block_count, &m->block_capacity, sizeof *m->blocks);
-  m->blocks[m->block_count] = (struct machines_block){
-      .name = name,
-      .bands = arena_array(&m->arena, m->period_count, sizeof(struct machines_band)),
-      .values = arena_array(&m->arena, machines_cell_count(m), sizeof(double))};
-  return m->block_count++;
-}
-
-static int machines_compare_ids(const void *a, const void *b, void *context) {
-  const struct measured_case *cases = context;
-  const int64_t x = cases[*(const size_t *)a].id;
-  const int64_t y = cases[*(const size_t *)b].id;
-  return (x > y) - (x < y);
-}
-
-/* In the order of their first cases by number: that of their scenarios. */
 static void machines_find_blocks(struct machines_grid *g) {
-  const struct measured *measured = g->measured;
-  size_t *order = arena_array(&g->scratch, measured->case_count, sizeof *order);
-  g->block_of = arena_array(&g->scratch, measured->case_count, sizeof *g->block_of);
-  for (size_t c = 0; c < measured->case_count; c++) {
-    order[c] = c;
+  struct machines *m = g->machines;
+  struct text_index blocks = {.arena = &g->scratch};
+  g->block_of = analysis_number_blocks(g->measured, &blocks, &g->scratch);
+  m->block_count = blocks.count;
+  m->blocks = arena_array(&m->arena, m->block_count, sizeof *m->blocks);
+  for (size_t b = 0; b < m->block_count; b++) {
+    m->blocks[b] = (struct machines_block){
+        .name = blocks.texts[b],
+        .bands = arena_array(&m->arena, m->period_count, sizeof(struct machines_band)),
+        .values = arena_array(&m->arena, machines_cell_count(m), sizeof(double))};
   }
-  if (measured->case_count > 1) {
-    qsort_r(order, measured->case_count, sizeof *order, machines_compare_ids, measured->cases);
-  }
-  for (size_t c = 0; c < measured->case_count; c++) {
-    g->block_of[order[c]] = machines_find_block(g, measured->cases[order[c]].block);
-  }
-  g->counts = arena_array(&g->scratch, g->machines->block_count * machines_cell_count(g->machines),
-                          sizeof *g->counts);
+  g->counts = arena_array(&g->scratch, m->block_count * machines_cell_count(m), sizeof *g->counts);
 }
 
 /* ---- a case beside the others ---- */

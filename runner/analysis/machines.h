@@ -64,7 +64,7 @@ struct machines {
   size_t *last_runs;           /* by node: in measured */
   struct machines_cell *cells; /* by node, then period */
   struct machines_block *blocks;
-  size_t block_count, block_capacity;
+  size_t block_count;
   struct machines_step *steps; /* what costs most first */
   size_t step_count, step_capacity;
   struct machines_upgrade *upgrades; /* in the order of time */

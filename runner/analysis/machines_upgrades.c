@@ -80,7 +80,7 @@ static void machines_measure_upgrade(struct machines *m, struct machines_upgrade
 }
 
 void machines_find_upgrades(struct machines *m, const struct measured *measured,
-                            const size_t *node_of) {
+                            const uint32_t *node_of) {
   SCOPED(arena_fini) struct arena scratch = {0};
   const char **driver = arena_array(&scratch, m->node_count, sizeof *driver);
   struct machines_switch *switches = arena_array(&scratch, measured->run_count, sizeof *switches);

@@ -4,6 +4,7 @@
 #include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "engine/base/text_index.h"
 #include "runner/analysis/definition.h"
 #include "runner/statistics/sample.h"
 
@@ -169,20 +170,10 @@ static enum size_class outliers_size_class(const struct measured_case *bench) {
   return bench->size_bytes >= UINT64_C(1) << 20 ? SIZES_LARGE : SIZES_SMALL;
 }
 
-/* One pointer for equal texts: there are few blocks and kinds of memory. */
-struct text_pool {
-  const char **texts;
-  size_t count, capacity;
-};
-
-static const char *outliers_intern(struct arena *arena, struct text_pool *pool, const char *text) {
-  for (size_t i = 0; i < pool->count; i++) {
-    if (strcmp(pool->texts[i], text) == 0) {
-      return pool->texts[i];
-    }
-  }
-  *ARENA_ADD(arena, pool->texts, pool->count, &pool->capacity) = text;
-  return text;
+/* One pointer for equal texts. */
+static const char *outliers_intern(struct text_index *texts, const char *text) {
+  const size_t number = text_index_number(texts, text);
+  return texts->texts[number];
 }
 
 /* The texts outlive the finder: rows have them. */
@@ -190,17 +181,17 @@ static const struct case_traits *outliers_traits(struct finder *f) {
   const struct measured *measured = f->measured;
   struct arena *arena = &f->outliers->arena;
   struct case_traits *traits = arena_array(&f->arena, measured->case_count, sizeof *traits);
-  struct text_pool pool = {0};
+  struct text_index texts = {.arena = arena};
   for (size_t i = 0; i < measured->case_count; i++) {
     const struct measured_case *bench = &measured->cases[i];
     const bool again = i > 0 && strcmp(bench->key, measured->cases[i - 1].key) == 0;
     traits[i] = (struct case_traits){
         .definition = definition_hash_without_places(bench->definition),
         .place = again ? traits[i - 1].place : (uint32_t)i,
-        .block = outliers_intern(arena, &pool, bench->block),
+        .block = outliers_intern(&texts, bench->block),
         .path = outliers_path(bench),
-        .memory = outliers_intern(arena, &pool, outliers_memory(arena, bench, false)),
-        .reverse_memory = outliers_intern(arena, &pool, outliers_memory(arena, bench, true)),
+        .memory = outliers_intern(&texts, outliers_memory(arena, bench, false)),
+        .reverse_memory = outliers_intern(&texts, outliers_memory(arena, bench, true)),
         .sizes = outliers_size_class(bench),
         .margin = figure_margin(bench, f->options->margin, NULL),
     };

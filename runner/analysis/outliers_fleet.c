@@ -347,71 +347,34 @@ void outliers_make_parts(struct finder *f) {
 
 /* ---- cells ---- */
 
-/* A block, where the plan has it. */
-struct fleet_block {
+struct fleet_host {
   const char *name;
-  int64_t first; /* bench_case.id */
+  uint32_t number; /* as in finder.hosts */
 };
 
-ORDER_DEFINE(fleet_compare_blocks, struct fleet_block, ORDER(x->first, y->first))
-
-static void fleet_list_blocks(struct finder *f) {
-  const struct measured *measured = f->measured;
-  struct outliers *outliers = f->outliers;
-  struct fleet_block *blocks = arena_array(&f->arena, measured->case_count, sizeof *blocks);
-  size_t count = 0;
-  for (size_t i = 0; i < measured->case_count; i++) {
-    size_t at = 0;
-    while (at < count && blocks[at].name != f->traits[i].block) {
-      at++;
-    }
-    const int64_t id = measured->cases[i].id;
-    blocks[at] = (struct fleet_block){f->traits[i].block,
-                                      at == count || id < blocks[at].first ? id : blocks[at].first};
-    count += at == count;
-  }
-  ORDER_SORT(blocks, count, fleet_compare_blocks);
-  outliers->blocks = arena_array(&outliers->arena, count, sizeof *outliers->blocks);
-  outliers->block_count = count;
-  for (size_t i = 0; i < count; i++) {
-    outliers->blocks[i] = blocks[i].name;
-  }
-}
-
-static size_t fleet_block_number(const struct outliers *outliers, const char *block) {
-  size_t at = 0;
-  while (outliers->blocks[at] != block) {
-    at++;
-  }
-  return at;
-}
+ORDER_DEFINE(fleet_compare_hosts, struct fleet_host, strcmp(x->name, y->name))
 
 /* Hosts with results get numbers, in the order of their names. */
 static size_t *fleet_number_hosts(struct finder *f) {
-  const struct measured *measured = f->measured;
+  const size_t count = f->measured->environment_count;
   struct outliers *outliers = f->outliers;
-  size_t *numbers = arena_array(&f->arena, measured->environment_count, sizeof *numbers);
-  bool *seen = arena_array(&f->arena, measured->environment_count, sizeof *seen);
-  size_t count = 0;
-  outliers->host_names = arena_array(&outliers->arena, measured->environment_count, sizeof(char *));
+  size_t *numbers = arena_array(&f->arena, count, sizeof *numbers);
+  struct fleet_host *hosts = arena_array(&f->arena, outliers->hosts, sizeof *hosts);
+  bool *seen = arena_array(&f->arena, count, sizeof *seen);
+  size_t found = 0;
   for (size_t i = 0; i < f->result_count; i++) {
     const uint32_t host = f->results[i].host;
-    const char *name = measured->environments[host].node;
     if (!seen[host]) {
-      outliers->host_names[count++] = name != NULL ? name : "";
+      const char *name = f->measured->environments[host].node;
+      hosts[found++] = (struct fleet_host){name != NULL ? name : "", host};
     }
     seen[host] = true;
   }
-  if (count > 1) { /* none is NULL */
-    qsort(outliers->host_names, count, sizeof(char *), strings_compare);
-  }
-  for (size_t e = 0; e < measured->environment_count; e++) {
-    const char *name = measured->environments[e].node;
-    const char *key = name != NULL ? name : "";
-    const char **found =
-        seen[e] ? bsearch(&key, outliers->host_names, count, sizeof(char *), strings_compare)
-                : NULL;
-    numbers[e] = found != NULL ? (size_t)(found - outliers->host_names) : 0;
+  ORDER_SORT(hosts, found, fleet_compare_hosts);
+  outliers->host_names = arena_array(&outliers->arena, found, sizeof(char *));
+  for (size_t h = 0; h < found; h++) {
+    outliers->host_names[h] = hosts[h].name;
+    numbers[hosts[h].number] = h;
   }
   return numbers;
 }
@@ -427,21 +390,8 @@ static void fleet_add_to_cell(const struct result *result, struct outlier_cell *
   }
 }
 
-static void fleet_mark_slow(struct outliers *outliers) {
-  for (size_t i = 0; i < outliers->row_count; i++) {
-    const struct outlier *row = &outliers->rows[i];
-    const char **found =
-        bsearch(&row->host, outliers->host_names, outliers->hosts, sizeof(char *), strings_compare);
-    if (row->finding == FINDING_SLOW && found != NULL) {
-      const size_t host = (size_t)(found - outliers->host_names);
-      outliers->cells[host * outliers->block_count + fleet_block_number(outliers, row->block)]
-          .slow = true;
-    }
-  }
-}
-
 /* What is usual of each block: results are their peers' middle and a deviation. */
-static void fleet_set_usual(struct finder *f) {
+static void fleet_set_usual(struct finder *f, const uint32_t *block_of) {
   struct outliers *outliers = f->outliers;
   double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
   outliers->usual = arena_array(&outliers->arena, outliers->block_count, sizeof *outliers->usual);
@@ -449,7 +399,7 @@ static void fleet_set_usual(struct finder *f) {
     size_t count = 0;
     for (size_t i = 0; i < f->result_count; i++) {
       const struct result *result = &f->results[i];
-      if (result->traits->block == outliers->blocks[b] && !isnan(result->deviation)) {
+      if (block_of[result->bench] == b && !isnan(result->deviation)) {
         scratch[count++] = result->rate - result->deviation;
       }
     }
@@ -459,16 +409,24 @@ static void fleet_set_usual(struct finder *f) {
 
 void outliers_make_cells(struct finder *f) {
   struct outliers *outliers = f->outliers;
-  fleet_list_blocks(f);
+  struct text_index blocks = {.arena = &outliers->arena};
+  const uint32_t *block_of = analysis_number_blocks(f->measured, &blocks, &f->arena);
   const size_t *numbers = fleet_number_hosts(f);
-  const size_t count = outliers->hosts * outliers->block_count;
-  outliers->cells = arena_array(&outliers->arena, count, sizeof *outliers->cells);
+  outliers->blocks = blocks.texts;
+  outliers->block_count = blocks.count;
+  outliers->cells =
+      arena_array(&outliers->arena, outliers->hosts * blocks.count, sizeof *outliers->cells);
   for (size_t i = 0; i < f->result_count; i++) {
     const struct result *result = &f->results[i];
-    const size_t block = fleet_block_number(outliers, result->traits->block);
-    fleet_add_to_cell(result,
-                      &outliers->cells[numbers[result->host] * outliers->block_count + block]);
+    fleet_add_to_cell(
+        result, &outliers->cells[numbers[result->host] * blocks.count + block_of[result->bench]]);
   }
-  fleet_mark_slow(outliers);
-  fleet_set_usual(f);
+  for (size_t i = 0; i < outliers->row_count; i++) {
+    const struct outlier *row = &outliers->rows[i];
+    if (row->finding == FINDING_SLOW) {
+      outliers->cells[numbers[f->hosts[row->environment]] * blocks.count + block_of[row->worst]]
+          .slow = true;
+    }
+  }
+  fleet_set_usual(f, block_of);
 }

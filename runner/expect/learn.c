@@ -1,10 +1,10 @@
 #include "runner/expect/learn.h"
 
 #include "engine/base/strings.h"
+#include "engine/base/text_index.h"
 #include "engine/base/units.h"
 #include "engine/case/transfer.h"
 #include "runner/expect/observed.h"
-#include "runner/record/measured.h"
 #include "runner/statistics/robust.h"
 #include "runner/statistics/sample.h"
 
@@ -32,20 +32,14 @@ struct learn_value {
 
 struct learn_row {
   size_t machine;
-  const char *key; /* all that tells rows apart */
   struct expect_row row;
   const char *drivers;
   struct learn_value *values;
   size_t count, capacity;
 };
 
-struct learn_machine {
-  const char *key;
-  struct expect_machine machine;
-};
-
 struct learn_host {
-  const char *key, *name;
+  const char *name;
   double worst;     /* ln, below the others; 0 = never left out */
   const char *what; /* of the row where it was worst */
   size_t rows;
@@ -72,9 +66,10 @@ struct learn {
   struct learn_case *cases; /* as measured->cases */
   size_t *order;            /* of the known ones, in the order of their scenarios */
   size_t known_count;
-  size_t asked;      /* the run of which run-result is read */
-  int64_t newest_ns; /* start of the last run */
-  struct learn_machine *machines;
+  size_t asked;                                        /* the run of which run-result is read */
+  int64_t newest_ns;                                   /* start of the last run */
+  struct text_index machine_keys, row_keys, host_keys; /* all that tells them apart */
+  struct expect_machine *machines;
   size_t machine_count, machine_capacity;
   struct learn_row *rows;
   size_t row_count, row_capacity;
@@ -85,7 +80,9 @@ struct learn {
 };
 
 struct learn *learn_new(void) {
-  return memory_new(1, sizeof(struct learn));
+  struct learn *learn = memory_new(1, sizeof *learn);
+  learn->machine_keys.arena = learn->row_keys.arena = learn->host_keys.arena = &learn->arena;
+  return learn;
 }
 
 void learn_free(struct learn *learn) {
@@ -106,17 +103,13 @@ static size_t learn_find_machine(struct learn *learn, const struct hardware *gpu
   const char *key = arena_format(&learn->arena, "%s|%g|%g|%g|%g|%g|%g", gpu->name,
                                  gpu->pcie_generation, gpu->pcie_width, gpu->nvlink_version,
                                  gpu->nvlink_links, gpu->c2c, gpu->simulated);
-  for (size_t i = 0; i < learn->machine_count; i++) {
-    if (strcmp(learn->machines[i].key, key) == 0) {
-      return i;
-    }
+  size_t number = 0;
+  if (!text_index_add(&learn->machine_keys, key, &number)) {
+    return number;
   }
-  learn->machines = arena_grow(&learn->arena, learn->machines, learn->machine_count,
-                               &learn->machine_capacity, sizeof *learn->machines);
-  struct learn_machine *made = &learn->machines[learn->machine_count];
-  *made = (struct learn_machine){.key = key};
-  struct expect_machine *machine = &made->machine;
-  machine->gpu = gpu->name;
+  struct expect_machine *machine =
+      ARENA_ADD(&learn->arena, learn->machines, learn->machine_count, &learn->machine_capacity);
+  *machine = (struct expect_machine){.gpu = gpu->name};
   machine->pcie_generation = learn_number(gpu->pcie_generation);
   machine->pcie_width = learn_number(gpu->pcie_width);
   machine->nvlink_links = learn_number(gpu->nvlink_links);
@@ -126,7 +119,7 @@ static size_t learn_find_machine(struct learn *learn, const struct hardware *gpu
   machine->name =
       arena_format(&learn->arena, "%s on PCIe %u x%u, %u NVLinks", gpu->name,
                    machine->pcie_generation, machine->pcie_width, machine->nvlink_links);
-  return learn->machine_count++;
+  return number;
 }
 
 static struct expect_row learn_row_of(const struct observed *observed) {
@@ -157,15 +150,12 @@ static struct learn_row *learn_find_row(struct learn *learn, size_t machine,
       &learn->arena, "%zu|%u|%u|%u|%u|%u|%u|%s|%s|%llu|%u", machine, row.kind, row.path, row.method,
       row.operation, row.initiator, row.memory, row.block != NULL ? row.block : "",
       row.axes != NULL ? row.axes : "", (unsigned long long)row.size_min, row.unit);
-  for (size_t i = learn->row_count; i-- > 0;) {
-    if (strcmp(learn->rows[i].key, key) == 0) {
-      return &learn->rows[i];
-    }
+  size_t number = 0;
+  if (text_index_add(&learn->row_keys, key, &number)) {
+    *ARENA_ADD(&learn->arena, learn->rows, learn->row_count, &learn->row_capacity) =
+        (struct learn_row){.machine = machine, .row = row, .drivers = ""};
   }
-  struct learn_row *made =
-      ARENA_ADD(&learn->arena, learn->rows, learn->row_count, &learn->row_capacity);
-  *made = (struct learn_row){.machine = machine, .key = key, .row = row, .drivers = ""};
-  return made;
+  return &learn->rows[number];
 }
 
 static void learn_add_driver(struct learn *learn, struct learn_row *row, const char *driver) {
@@ -231,15 +221,12 @@ static enum status learn_end(void *context, struct error *err) {
 static size_t learn_find_host(struct learn *learn, const struct hardware *first) {
   const char *name = first != NULL ? first->host_name : "";
   const char *key = arena_format(&learn->arena, "%s|%s", name, first != NULL ? first->uuid : "");
-  for (size_t i = 0; i < learn->host_count; i++) {
-    if (strcmp(learn->hosts[i].key, key) == 0) {
-      return i;
-    }
+  size_t number = 0;
+  if (text_index_add(&learn->host_keys, key, &number)) {
+    *ARENA_ADD(&learn->arena, learn->hosts, learn->host_count, &learn->host_capacity) =
+        (struct learn_host){.name = name};
   }
-  learn->hosts = arena_grow(&learn->arena, learn->hosts, learn->host_count, &learn->host_capacity,
-                            sizeof *learn->hosts);
-  learn->hosts[learn->host_count] = (struct learn_host){.key = key, .name = name};
-  return learn->host_count++;
+  return number;
 }
 
 static const char *learn_run_name(struct learn *learn, size_t run) {
@@ -542,14 +529,12 @@ static void learn_tell_left_out(struct learn *learn, struct learned *learned) {
 }
 
 struct learned learn_finish(struct learn *learn) {
-  struct expect_machine *machines =
-      arena_array(&learn->arena, learn->machine_count, sizeof *machines);
+  struct expect_machine *machines = learn->machines;
   struct learned learned = {.machines = machines,
                             .machine_count = learn->machine_count,
                             .rows = learn->row_count,
                             .hosts = learn->host_count};
   for (size_t m = 0; m < learn->machine_count; m++) {
-    machines[m] = learn->machines[m].machine;
     machines[m].rows = arena_array(&learn->arena, learn->row_count, sizeof *machines[m].rows);
   }
   const char *date = UNITS_UTC(learn->newest_ns, "%Y-%m-%d");

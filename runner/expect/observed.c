@@ -218,14 +218,7 @@ void observed_begin(struct observed_reader *reader, struct arena *arena,
 }
 
 void observed_columns(struct observed_reader *reader, const struct column *columns, size_t count) {
-  for (size_t c = 0; c < case_cell_name_count; c++) {
-    reader->cells[c] = SIZE_MAX;
-    for (size_t i = 0; i < count; i++) {
-      if (strcmp(columns[i].name, case_cell_names[c]) == 0) {
-        reader->cells[c] = i;
-      }
-    }
-  }
+  columns_number(columns, count, case_cell_names, reader->cells);
 }
 
 const struct hardware *observed_gpu(const struct observed_reader *reader, int number) {

@@ -1,3 +1,5 @@
+#include "runner/plan/estimate.h"
+
 #include "engine/machine/machine.h"
 #include "runner/plan/kind.h"
 

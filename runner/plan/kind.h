@@ -6,9 +6,10 @@
 #pragma once
 
 #include "runner/plan/bound.h"
-#include "runner/plan/estimate.h"
 #include "runner/plan/expand.h"
-#include "runner/plan/plan.h"
+
+struct cost;      /* runner/plan/estimate.h */
+struct plan_case; /* runner/plan/plan.h */
 
 struct plan_kind {
   /* Hands out every case that the setting comes to on a machine. */

@@ -1,5 +1,6 @@
 /* Dependent loads by threads of a GPU or of a node. */
 #include "engine/machine/machine.h"
+#include "runner/plan/estimate.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 #include "schema/scenario/setting.h"

@@ -1,4 +1,5 @@
 /* Calls of the driver. */
+#include "runner/plan/estimate.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 #include "schema/scenario/setting.h"

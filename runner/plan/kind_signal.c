@@ -2,6 +2,7 @@
  * responder, or the memory that is added to, to the GPU. */
 #include "engine/machine/machine.h"
 #include "runner/plan/definition.h"
+#include "runner/plan/estimate.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 #include "schema/scenario/setting.h"

@@ -1,5 +1,6 @@
 /* Loops over arrays of numbers. */
 #include "engine/machine/machine.h"
+#include "runner/plan/estimate.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 #include "schema/scenario/setting.h"

@@ -42,6 +42,7 @@
  *                    what else the load does not say itself; its initiator is the same end by role,
  *                    but between host and GPU the GPU. */
 #include "runner/plan/definition.h"
+#include "runner/plan/estimate.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 

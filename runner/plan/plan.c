@@ -3,8 +3,10 @@
 #include "engine/base/globs.h"
 #include "engine/base/order.h"
 #include "engine/base/strings.h"
+#include "engine/base/text_index.h"
 #include "engine/machine/check.h"
 #include "runner/plan/definition.h"
+#include "runner/plan/estimate.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/name.h"
 #include "schema/scenario/nearest.h"
@@ -23,66 +25,6 @@ CASE_KIND_LIST(PLAN_KIND_EXTERN_)
 #define PLAN_KIND_ROW_(id, text, name) [id] = &plan_kind_##name,
 const struct plan_kind *const plan_kinds[case_kind_name_count] = {CASE_KIND_LIST(PLAN_KIND_ROW_)};
 
-/* ---- texts to numbers: whether a name or a key was there before ---- */
-
-struct text_map_slot {
-  const char *text; /* NULL = free */
-  uint64_t hash;
-  size_t value;
-};
-
-/* A zeroed struct is an empty map. Texts are borrowed. */
-struct text_map {
-  struct text_map_slot *slots; /* owned */
-  size_t slot_count;           /* a power of two */
-  size_t count;
-};
-
-static void text_map_fini(struct text_map *map) {
-  free(map->slots);
-  *map = (struct text_map){0};
-}
-
-/* The slot that holds the text, or the free one where it belongs. */
-static struct text_map_slot *text_map_find(const struct text_map *map, const char *text,
-                                           uint64_t hash) {
-  for (size_t i = (size_t)hash & (map->slot_count - 1);; i = (i + 1) & (map->slot_count - 1)) {
-    struct text_map_slot *slot = &map->slots[i];
-    if (slot->text == NULL || (slot->hash == hash && strcmp(slot->text, text) == 0)) {
-      return slot;
-    }
-  }
-}
-
-static void text_map_grow(struct text_map *map) {
-  struct text_map larger = {.slot_count = map->slot_count == 0 ? 256 : map->slot_count * 2,
-                            .count = map->count};
-  larger.slots = memory_new(larger.slot_count, sizeof *larger.slots);
-  for (size_t i = 0; i < map->slot_count; i++) {
-    if (map->slots[i].text != NULL) {
-      *text_map_find(&larger, map->slots[i].text, map->slots[i].hash) = map->slots[i];
-    }
-  }
-  free(map->slots);
-  *map = larger;
-}
-
-/* True: the text was not there and has that value now. False: *value is what it had. */
-static bool text_map_add(struct text_map *map, const char *text, size_t *value) {
-  if (map->count * 2 >= map->slot_count) {
-    text_map_grow(map);
-  }
-  const uint64_t hash = XXH3_64bits(text, strlen(text));
-  struct text_map_slot *slot = text_map_find(map, text, hash);
-  if (slot->text != NULL) {
-    *value = slot->value;
-    return false;
-  }
-  *slot = (struct text_map_slot){text, hash, *value};
-  map->count++;
-  return true;
-}
-
 /* ---- a plan in the making ---- */
 
 enum { NAME_MAX_BYTES = 4096, DEFINITION_MAX_BYTES = 1 << 20, BLOCKS_SHOWN_MAX = 8 };
@@ -100,9 +42,9 @@ struct plan_builder {
   enum on_fail unflushed; /* check cache_flush */
   struct plan *plan;
   struct expander *expander; /* large */
-  struct text_map names;     /* -> taken */
-  struct text_map keys;      /* -> cases */
-  struct text_map places;    /* of cases and duplicates: block, path, axes and case_key */
+  struct text_index names;   /* as taken */
+  struct text_index keys;    /* as cases */
+  struct text_index places;  /* of cases and duplicates: block, path, axes and case_key */
   struct taken_name *taken;
   size_t taken_count, taken_capacity;
   struct plan_case *cases;
@@ -134,6 +76,7 @@ struct plan_builder *plan_builder_new(const struct machine *machine, const char 
   b->expander->machine = machine;
   b->expander->set.machine = machine;
   b->expander->arena = &plan->arena;
+  b->names.arena = b->keys.arena = b->places.arena = &plan->arena;
   strbuf_init(&b->path, NAME_MAX_BYTES);
   strbuf_init(&b->axes, NAME_MAX_BYTES);
   strbuf_init(&b->name, NAME_MAX_BYTES);
@@ -147,9 +90,6 @@ void plan_builder_free(struct plan_builder *builder) {
   }
   plan_free(builder->plan);
   free(builder->expander);
-  text_map_fini(&builder->names);
-  text_map_fini(&builder->keys);
-  text_map_fini(&builder->places);
   strbuf_fini(&builder->path);
   strbuf_fini(&builder->axes);
   strbuf_fini(&builder->name);
@@ -187,21 +127,19 @@ static const char *plan_keep(struct plan_builder *b, const struct strbuf *text) 
 
 /* Take b->name, numbered where another case has it. False: that other one is the same case. */
 static bool plan_take_name(struct plan_builder *b, const char *key) {
-  size_t at = b->taken_count;
+  size_t at = 0;
   const char *name = plan_keep(b, &b->name);
-  if (!text_map_add(&b->names, name, &at)) {
+  if (!text_index_add(&b->names, name, &at)) {
     if (strcmp(b->taken[at].key, key) == 0) {
       return false;
     }
     const size_t length = b->name.length;
-    size_t again = 0;
     do {
       b->name.text[length] = '\0';
       b->name.length = length;
       strbuf_printf(&b->name, "/%zu", ++b->taken[at].clones + 1);
       name = plan_keep(b, &b->name);
-      again = b->taken_count;
-    } while (!text_map_add(&b->names, name, &again));
+    } while (!text_index_add(&b->names, name, NULL));
   }
   *ARENA_ADD(&b->plan->arena, b->taken, b->taken_count, &b->taken_capacity) =
       (struct taken_name){.name = name, .key = key};
@@ -240,7 +178,7 @@ static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t 
 static bool plan_take_place(struct plan_builder *b, const char *key) {
   const char *place =
       arena_format(&b->plan->arena, "%s/%s/%s/%s", b->block, b->path.text, b->axes.text, key);
-  return text_map_add(&b->places, place, &(size_t){0});
+  return text_index_add(&b->places, place, NULL);
 }
 
 /* Block, path and settings into b->name. in_full: axes that names leave out as well. */
@@ -367,8 +305,8 @@ static void plan_receive(void *context, const struct expansion *expansion) {
   if (!plan_is_wanted(b, name)) {
     return;
   }
-  size_t at = b->case_count;
-  if (!text_map_add(&b->keys, key, &at)) {
+  size_t at = 0;
+  if (!text_index_add(&b->keys, key, &at)) {
     const struct plan_case *same = &b->cases[at];
     const bool vanishes = b->last_settings[at] == b->setting_number || !plan_take_place(b, key) ||
                           (named_before && same->skip_reason != NULL);

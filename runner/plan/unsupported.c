@@ -2,6 +2,7 @@
 
 #include "engine/engine.h"
 #include "engine/machine/machine.h"
+#include "runner/plan/plan.h"
 
 #include <stdio.h>
 

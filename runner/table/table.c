@@ -28,6 +28,16 @@ enum output_layout output_layout_of(enum output_format format) {
 
 /* ---- sinks ---- */
 
+void columns_number(const struct column *columns, size_t count, const char *const *names,
+                    size_t *numbers) {
+  for (size_t n = 0; names[n] != NULL; n++) {
+    numbers[n] = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+      numbers[n] = strcmp(columns[i].name, names[n]) == 0 ? i : numbers[n];
+    }
+  }
+}
+
 enum status sink_begin(const struct row_sink *sink, const char *const *names, size_t count,
                        struct error *err) {
   SCOPED(memory_free) struct column *columns = memory_new(count + 1, sizeof *columns);

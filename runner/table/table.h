@@ -59,6 +59,11 @@ enum output_layout output_layout_of(enum output_format format);
 
 /* ---- sinks ---- */
 
+/* For sinks that read rows: by name (NULL ends them) the number of its column; SIZE_MAX = there is
+ * none. */
+void columns_number(const struct column *columns, size_t count, const char *const *names,
+                    size_t *numbers);
+
 /* Where rows go. A callback that fails ends the producer with that status. */
 struct row_sink {
   void *context;
