@@ -77,8 +77,7 @@ char *arena_strdup(struct arena *arena, const char *text) {
   return arena_strndup(arena, text, strlen(text));
 }
 
-/* The first text, and behind it what the format makes. */
-static char *arena_vadd(struct arena *arena, const char *text, const char *format, va_list args) {
+char *arena_vadd(struct arena *arena, const char *text, const char *format, va_list args) {
   va_list again;
   va_copy(again, args);
   const size_t first = strlen(text);
@@ -112,9 +111,13 @@ const char *arena_around(struct arena *arena, const char *before, const char *te
   return text == NULL || text[0] == '\0' ? "" : arena_format(arena, "%s%s%s", before, text, after);
 }
 
+char *arena_join(struct arena *arena, const char *text, const char *between, const char *more) {
+  return arena_format(arena, "%s%s%s", text, text[0] != '\0' && more[0] != '\0' ? between : "",
+                      more);
+}
+
 char *arena_add_word(struct arena *arena, const char *list, const char *word) {
-  return list == NULL || list[0] == '\0' ? arena_strdup(arena, word)
-                                         : arena_format(arena, "%s, %s", list, word);
+  return arena_join(arena, list != NULL ? list : "", ", ", word);
 }
 
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity,

@@ -7,6 +7,7 @@
 
 #include "engine/base/macros.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct arena_block;
@@ -26,9 +27,12 @@ char *arena_format(struct arena *arena, const char *format, ...)
 /* The text, with more behind it. */
 char *arena_add(struct arena *arena, const char *text, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+char *arena_vadd(struct arena *arena, const char *text, const char *format, va_list args);
 /* The text between the two others; "" if it is NULL or "". */
 const char *arena_around(struct arena *arena, const char *before, const char *text,
                          const char *after);
+/* Both texts with `between` between them; one of them alone if the other is "". */
+char *arena_join(struct arena *arena, const char *text, const char *between, const char *more);
 /* A list of words, ", " between: `list` and that one; `list` may be NULL or "", an empty one. */
 char *arena_add_word(struct arena *arena, const char *list, const char *word);
 

@@ -387,7 +387,7 @@ static void verb_check_say(struct command *command, struct document *document,
               ? arena_format(&command->arena, "run %lld on %s: ", (long long)runs[r].run->ref.id,
                              command->measured->environments[runs[r].run->environment].host_name)
               : "";
-      document_say(document, TONE_NONE, "%s%s", name, lines[i]);
+      document_put(document, "%s%s", name, lines[i]);
     }
   }
 }

@@ -168,7 +168,8 @@ static void schema_say_view(struct document *document, struct arena *arena, cons
     const bool in_text = line[0] != '\0' && line[0] != '|' && line[0] != '#';
     if (paragraph[0] != '\0' && (!in_text || strncmp(line, "- ", 2) == 0)) {
       const bool item = strncmp(paragraph, "- ", 2) == 0;
-      document_put(document, item ? "- " : "", schema_unlink(arena, paragraph + (item ? 2 : 0)));
+      document_put_behind(document, item ? "- " : "", "%s",
+                          schema_unlink(arena, paragraph + (item ? 2 : 0)));
       paragraph = "";
     }
     if (gap && line[0] != '\0' && line[0] != '#') { /* a heading has its own */
@@ -238,9 +239,9 @@ static enum status schema_say_query(struct document *document, struct arena *are
   RETURN_ON_ERROR(query_describe_saved(name, &columns.sink, err));
   document->key_width = NAME_COLUMN_WIDTH;
   document_heading(document, name);
-  document_say(document, TONE_NONE, "%s", query.title);
+  document_put(document, "%s", query.title);
   document_gap(document);
-  document_say(document, TONE_NONE, "%s", query.shows);
+  document_put(document, "%s", query.shows);
   document_gap(document);
   for (size_t i = 0; i < columns.column_count; i++) {
     const char *column = columns.columns[i].name;
@@ -252,10 +253,10 @@ static enum status schema_say_query(struct document *document, struct arena *are
     }
   }
   if (names[0] != '\0') {
-    document_put(document,
-                 query.column_count > 0 || query.columns_of != NULL ? "Other columns: "
-                                                                    : "Columns: ",
-                 names);
+    document_put_behind(
+        document,
+        query.column_count > 0 || query.columns_of != NULL ? "Other columns: " : "Columns: ", "%s",
+        names);
   }
   document_gap(document);
   for (size_t i = 0; i < query.parameter_count; i++) {

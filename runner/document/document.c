@@ -66,49 +66,36 @@ void document_heading(struct document *document, const char *text) {
   }
 }
 
-static const char *document_format(struct document *document, const char *format,
-                                   va_list arguments) {
-  SCOPED(memory_free) char *text = NULL;
-  if (vasprintf(&text, format, arguments) < 0) {
-    abort(); /* out of memory */
+/* `what` is a statement that uses `text`, in the document's arena. */
+#define DOCUMENT_FORMATTED(document, format, what)                                                 \
+  va_list arguments;                                                                               \
+  va_start(arguments, format);                                                                     \
+  const char *text = arena_vadd(&(document)->arena, "", format, arguments);                        \
+  va_end(arguments);                                                                               \
+  if (document_writes(document)) {                                                                 \
+    (document)->backend->what;                                                                     \
   }
-  const char *kept = arena_strdup(&document->arena, text);
-  return kept;
-}
 
 void document_part(struct document *document, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
   document_gap(document);
-  document_heading(document, document_format(document, format, arguments));
-  va_end(arguments);
+  DOCUMENT_FORMATTED(document, format, heading(document, text))
 }
 
-void document_say(struct document *document, unsigned tone, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const char *text = document_format(document, format, arguments);
-  va_end(arguments);
-  if (document_writes(document)) {
-    document->backend->paragraph(document, tone, "", text);
-  }
+void document_put(struct document *document, const char *format, ...) {
+  DOCUMENT_FORMATTED(document, format, paragraph(document, TONE_NONE, "", text))
 }
 
-void document_put(struct document *document, const char *first, const char *text) {
-  if (document_writes(document)) {
-    document->backend->paragraph(document, TONE_NONE, first, text);
-  }
+void document_put_toned(struct document *document, unsigned tone, const char *format, ...) {
+  DOCUMENT_FORMATTED(document, format, paragraph(document, tone, "", text))
+}
+
+void document_put_behind(struct document *document, const char *first, const char *format, ...) {
+  DOCUMENT_FORMATTED(document, format, paragraph(document, TONE_NONE, first, text))
 }
 
 void document_key(struct document *document, unsigned tone, const char *key, const char *format,
                   ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const char *text = document_format(document, format, arguments);
-  va_end(arguments);
-  if (document_writes(document)) {
-    document->backend->key(document, tone, key, text);
-  }
+  DOCUMENT_FORMATTED(document, format, key(document, tone, key, text))
 }
 
 void document_verbatim(struct document *document, const char *lines) {

@@ -64,11 +64,14 @@ void document_heading(struct document *document, const char *text);
 /* The same after a gap. */
 void document_part(struct document *document, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A paragraph, in an enum tone. */
-void document_say(struct document *document, unsigned tone, const char *format, ...)
+/* A paragraph; in an enum tone; behind "[1] ", "note: " or "Latency ", where later lines begin
+ * below its text. */
+void document_put(struct document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void document_put_toned(struct document *document, unsigned tone, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* One behind "[1] ", "note: " or "Latency ": later lines begin below its text. */
-void document_put(struct document *document, const char *first, const char *text);
+void document_put_behind(struct document *document, const char *first, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A key and its value. */
 void document_key(struct document *document, unsigned tone, const char *key, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));

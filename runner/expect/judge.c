@@ -683,9 +683,9 @@ void expect_judge_print(struct expect_judge *judge, struct document *document) {
     document_gap(document);
   }
   for (size_t i = 0; i < count; i++) {
-    document_put(document, "", i + 1 < count ? lines[i] : judge_summarise(judge, false));
+    document_put(document, "%s", i + 1 < count ? lines[i] : judge_summarise(judge, false));
   }
   if (count > 0 && judge->disturbance.count > 0) {
-    document_put(document, "", disturbance_words(&judge->arena, &judge->disturbance));
+    document_put(document, "%s", disturbance_words(&judge->arena, &judge->disturbance));
   }
 }

@@ -13,7 +13,7 @@ enum { CASE_WIDTH_MIN = 28, DISTRIBUTIONS_SHOWN = 4, REASONS_SHOWN = 3, FACTS_NA
 /* A paragraph; "" is none. */
 static void diff_say_text(const struct diff_view *view, unsigned tone, const char *text) {
   if (text[0] != '\0') {
-    document_say(view->document, tone, "%s", text);
+    document_put_toned(view->document, tone, "%s", text);
   }
 }
 
@@ -21,18 +21,17 @@ static void diff_say_text(const struct diff_view *view, unsigned tone, const cha
 static void diff_say_side(const struct diff_view *view, enum side side) {
   struct arena *arena = &view->document->arena;
   const struct comparison_total *total = &view->comparison->totals[side];
-  document_put(view->document, side == SIDE_A ? "A  " : "B  ",
-               arena_format(arena, "%s: driver %s, host %s; %zu %s, %u %s%s, %u %s; %s %s",
-                            view->show->names[side], total->drivers,
-                            outliers_shorten(arena, total->hosts, DIFF_HOSTS_SHOWN), total->runs,
-                            strings_plural(total->runs, "run", "runs"), total->processes,
-                            strings_plural(total->processes, "process", "processes"),
-                            total->boots > 0
-                                ? arena_format(arena, ", %u %s", total->boots,
-                                               strings_plural(total->boots, "boot", "boots"))
-                                : "",
-                            total->gpus, strings_plural(total->gpus, "GPU", "GPUs"),
-                            strings_plural(total->runs, "run", "runs"), total->which));
+  document_put_behind(view->document, side == SIDE_A ? "A  " : "B  ",
+                      "%s: driver %s, host %s; %zu %s, %u %s%s, %u %s; %s %s",
+                      view->show->names[side], total->drivers,
+                      outliers_shorten(arena, total->hosts, DIFF_HOSTS_SHOWN), total->runs,
+                      strings_plural(total->runs, "run", "runs"), total->processes,
+                      strings_plural(total->processes, "process", "processes"),
+                      total->boots > 0 ? arena_format(arena, ", %u %s", total->boots,
+                                                      strings_plural(total->boots, "boot", "boots"))
+                                       : "",
+                      total->gpus, strings_plural(total->gpus, "GPU", "GPUs"),
+                      strings_plural(total->runs, "run", "runs"), total->which);
 }
 
 /* "gpu1->gpu2: 4.17 % slower (2 of 2 cases); none of the other 22 cases is" */
@@ -99,14 +98,14 @@ static void diff_say_causes(const struct diff_view *view) {
     const char *words = diff_distribution_words(arena, row);
     distributions += words[0] != '\0';
     if (words[0] != '\0' && (view->show->all || distributions <= DISTRIBUTIONS_SHOWN)) {
-      document_say(
+      document_put_toned(
           view->document,
           diff_verdict_tone(row->distribution.is_worse ? VERDICT_REGRESSED : VERDICT_IMPROVED),
           "%s: %s", comparison->measured->cases[row->bench].name, words);
     }
   }
   if (distributions > DISTRIBUTIONS_SHOWN && !view->show->all) {
-    document_say(view->document, TONE_NONE, "and %zu more distributions (-v lists them)",
+    document_put(view->document, "and %zu more distributions (-v lists them)",
                  distributions - DISTRIBUTIONS_SHOWN);
   }
   for (size_t i = 0; i < comparison->alone_count; i++) {
@@ -125,8 +124,8 @@ static void diff_say_conditions(const struct diff_view *view) {
                   diff_condition_words(arena, comparison, &comparison->conditions[i]));
   }
   if (!all) {
-    document_say(view->document, TONE_WARN, "and %zu more like these (-v lists them)",
-                 count - DIFF_CONDITIONS_MAX);
+    document_put_toned(view->document, TONE_WARN, "and %zu more like these (-v lists them)",
+                       count - DIFF_CONDITIONS_MAX);
   }
 }
 
@@ -136,17 +135,17 @@ static void diff_say_notes(const struct diff_view *view) {
   struct arena *arena = &document->arena;
   const struct comparison *comparison = view->comparison;
   if (comparison->simulated) {
-    document_say(document, TONE_NONE, "SIMULATED: a fake driver answered%s",
+    document_put(document, "SIMULATED: a fake driver answered%s",
                  comparison->totals[SIDE_B].runs == 0 ? "" : " on both sides");
   }
   if (comparison->other_machine) {
-    document_say(
-        document, TONE_NONE,
+    document_put(
+        document,
         "Other hardware: A and B were measured on different GPUs or hosts, which may explain "
         "a change");
   }
   if (comparison->driver_compiled) {
-    document_say(document, TONE_NONE,
+    document_put(document,
                  "Each driver compiled haul's kernels itself, which may explain a change: a haul "
                  "built with nvcc has them compiled");
   }
@@ -155,8 +154,7 @@ static void diff_say_notes(const struct diff_view *view) {
       arena_around(arena, "Not compared: ", comparison->left_out, " (not run on both sides)"));
   for (size_t s = 0; s < SIDES; s++) {
     if (comparison->unasked[s] > 0) {
-      document_say(document, TONE_NONE, "%zu %s not measured in %c (--only %s)",
-                   comparison->unasked[s],
+      document_put(document, "%zu %s not measured in %c (--only %s)", comparison->unasked[s],
                    strings_plural(comparison->unasked[s], "case was", "cases were"), side_letter(s),
                    comparison->unasked_only[s]);
     }
@@ -167,8 +165,8 @@ static void diff_say_notes(const struct diff_view *view) {
     diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
   }
   if (comparison->looks > 1) {
-    document_say(
-        document, TONE_NONE,
+    document_put(
+        document,
         "Measured by haul run --decide, which compares up to %u times: each comparison uses 1/%u "
         "of the error rates",
         comparison->looks, comparison->looks);
@@ -176,7 +174,7 @@ static void diff_say_notes(const struct diff_view *view) {
   const char *reason = NULL;
   const size_t incomparable = diff_count_incomparable(comparison, &reason);
   if (incomparable > 0) {
-    document_say(document, TONE_NONE, "%zu %s not compared: %s", incomparable,
+    document_put(document, "%zu %s not compared: %s", incomparable,
                  strings_plural(incomparable, "case is", "cases are"), reason);
   }
 }
@@ -196,26 +194,27 @@ static void diff_say_a_a(struct document *document, const struct a_a_result *a_a
   }
   document_gap(document);
   if (a_a->splits == 0) {
-    document_say(document, TONE_NONE, "A/A test not made: A has fewer than four processes");
+    document_put(document, "A/A test not made: A has fewer than four processes");
     return;
   }
-  document_say(
-      document, TONE_NONE,
+  document_put(
+      document,
       "A/A test: %s split at random %zu times: %zu %s false positives; %zu of %zu cases (%.2f %%)",
       a_a->by_run ? "runs of A" : "A", a_a->splits, a_a->splits_reporting,
       strings_plural(a_a->splits_reporting, "split reports", "splits report"), a_a->false_positives,
       a_a->judged,
       a_a->judged > 0 ? 100.0 * (double)a_a->false_positives / (double)a_a->judged : 0.0);
   if (!a_a->by_run) {
-    document_say(document, TONE_NONE,
+    document_put(document,
                  "A has %s, so processes were split: the test does not show how runs differ",
                  a_a->runs == 1 ? "one run" : "fewer than four runs");
   }
   if (a_a->in_time_reported > 0) {
-    document_say(document, TONE_WARN,
-                 "The later half of the runs differs from the earlier in %zu of %zu cases: results "
-                 "drift. Measure A and B in turn",
-                 a_a->in_time_reported, a_a->in_time_judged);
+    document_put_toned(
+        document, TONE_WARN,
+        "The later half of the runs differs from the earlier in %zu of %zu cases: results "
+        "drift. Measure A and B in turn",
+        a_a->in_time_reported, a_a->in_time_judged);
   }
 }
 
@@ -230,7 +229,7 @@ static void diff_say_facts(const struct diff_view *view) {
   }
   if (comparison->fact_count == 0) {
     const char *reason = NULL;
-    document_say(document, TONE_NONE, "%s",
+    document_put(document, "%s",
                  diff_count_incomparable(comparison, &reason) > 0
                      ? "No other recorded fact of the machine differs between A and B."
                  : comparison->condition_count == 0
@@ -243,7 +242,7 @@ static void diff_say_facts(const struct diff_view *view) {
     char name[DIFF_FACT_MAX];
     struct cell cells[1 + SIDES];
     diff_fact_cells(layout->facts[0], "every gpu: ", name, cells);
-    document_say(document, TONE_NONE, "One recorded fact differs: %s, %s -> %s", name,
+    document_put(document, "One recorded fact differs: %s, %s -> %s", name,
                  cells[1 + SIDE_A].as.text.bytes, cells[1 + SIDE_B].as.text.bytes);
   } else if (layout->fact_count > 0) {
     DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
@@ -258,7 +257,7 @@ static void diff_say_facts(const struct diff_view *view) {
   for (size_t s = 0; s < SIDES; s++) {
     if (layout->unanswered[s] != NULL) {
       document_gap(document);
-      document_say(document, TONE_NONE, "%s (-v lists them)", layout->unanswered[s]);
+      document_put(document, "%s (-v lists them)", layout->unanswered[s]);
     }
   }
 }
@@ -311,8 +310,7 @@ static void diff_say_blocks(struct diff_view *view) {
                           isfinite(low) ? from : "", isfinite(low) && left > 1 ? " .. " : "",
                           isfinite(low) && left > 1 ? to : "", isfinite(low) ? ")" : "");
   }
-  document_say(document, TONE_NONE, "speed %%: geometric mean change over the cases of the block%s",
-               others);
+  document_put(document, "speed %%: geometric mean change over the cases of the block%s", others);
 }
 
 /* ---- the table ---- */
@@ -466,12 +464,12 @@ static void diff_say_reasons(const struct diff_view *view) {
       continue;
     }
     if (count == REASONS_SHOWN && !view->show->all) {
-      document_say(view->document, TONE_NONE, "and other reasons (-v lists them)");
+      document_put(view->document, "and other reasons (-v lists them)");
       return;
     }
     said[count++] = row->reason;
-    document_say(view->document, TONE_BAD, "%s: %s", comparison->measured->cases[row->bench].name,
-                 row->reason);
+    document_put_toned(view->document, TONE_BAD, "%s: %s",
+                       comparison->measured->cases[row->bench].name, row->reason);
   }
 }
 
@@ -485,29 +483,27 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
     folded = folded || (view->layout.groups[g].folded && view->say_cases == NULL);
   }
   if (flaky > 0) {
-    document_say(document, TONE_NONE,
-                 "%zu %s not always ok, but no more often in B than by chance; -v shows %s", flaky,
-                 strings_plural(flaky, "case is", "cases are"),
-                 strings_plural(flaky, "it", "them"));
+    document_put(
+        document, "%zu %s not always ok, but no more often in B than by chance; -v shows %s", flaky,
+        strings_plural(flaky, "case is", "cases are"), strings_plural(flaky, "it", "them"));
   }
   if (folded) {
-    document_say(document, TONE_NONE, "-v lists every case");
+    document_put(document, "-v lists every case");
   }
   const char *doubt = diff_provisional_words(&document->arena, comparison);
   if (view->layout.group_count == 0 || !diff_any_on_both(comparison)) {
     diff_say_text(view, TONE_NONE, arena_around(&document->arena, "provisional: ", doubt, ""));
     return;
   }
-  document_say(document, TONE_NONE, "%s", diff_change_legend(comparison));
+  document_put(document, "%s", diff_change_legend(comparison));
   if (diff_any_moved(comparison, &view->layout)) {
-    document_say(document, TONE_NONE, "%s", DIFF_WORDS_MOVED);
+    document_put(document, "%s", DIFF_WORDS_MOVED);
   }
   if (explain_q) {
-    document_say(document, TONE_NONE, "%s", DIFF_WORDS_Q);
+    document_put(document, "%s", DIFF_WORDS_Q);
   }
   if (view->counts) {
-    document_say(document, TONE_NONE, "n: %s",
-                 diff_counts_legend(&document->arena, &view->layout, false));
+    document_put(document, "n: %s", diff_counts_legend(&document->arena, &view->layout, false));
   }
   diff_say_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
   diff_say_text(view, TONE_NONE, arena_around(&document->arena, "?: provisional: ", doubt, ""));

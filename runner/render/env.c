@@ -62,41 +62,37 @@ static const char *env_fact_or(const struct machine *machine, const char *name,
 static void env_say_head(struct document *document, const struct machine *machine) {
   const char *driver = env_fact_or(machine, "driver_version", NULL);
   const char *module = env_fact_or(machine, "kernel_module", NULL);
-  document_say(document, TONE_NONE, "%s: %s, Linux %s",
+  document_put(document, "%s: %s, Linux %s",
                machine->host_name[0] != '\0' ? machine->host_name : "this machine",
                env_fact_or(machine, "os", "?"), env_fact_or(machine, "kernel", "?"));
-  document_say(document, TONE_NONE, "%s, %s processors", env_fact_or(machine, "cpu_model", "?"),
+  document_put(document, "%s, %s processors", env_fact_or(machine, "cpu_model", "?"),
                env_fact_or(machine, "cpu_count", "?"));
   if (driver != NULL) {
-    document_say(document, TONE_NONE, "NVIDIA driver %s%s, CUDA %s", driver,
+    document_put(document, "NVIDIA driver %s%s, CUDA %s", driver,
                  arena_around(&document->arena, " (", module, " kernel module)"),
                  env_fact_or(machine, "cuda_driver_version", "?"));
   }
   if (strcmp(machine->cuda_state, "ok") != 0) {
-    document_say(document, TONE_NONE, "No GPU to use: %s", machine->cuda_state);
+    document_put(document, "No GPU to use: %s", machine->cuda_state);
   }
   if (machine->simulated) {
-    document_say(document, TONE_NONE,
-                 "SIMULATED: a fake driver answers; rates measured here mean nothing");
+    document_put(document, "SIMULATED: a fake driver answers; rates measured here mean nothing");
   }
 }
 
 /* ---- GPUs ---- */
 
 static void env_say_model(struct document *document, const struct gpu *gpu) {
-  document_say(document, TONE_NONE, "%s: compute %u.%u, %u SMs up to %.0f MHz, L2 %s", gpu->name,
+  document_put(document, "%s: compute %u.%u, %u SMs up to %.0f MHz, L2 %s", gpu->name,
                gpu->compute_major, gpu->compute_minor, gpu->sm_count,
                (double)gpu->sm_clock_max_khz / 1e3, env_size_text(&document->arena, gpu->l2_bytes));
-  document_put(document, "  ",
-               arena_format(&document->arena, "%u copy engines, memory at 2 x %.0f MHz on %u bits",
-                            gpu->copy_engine_count, (double)gpu->memory_clock_khz / 1e3,
-                            gpu->memory_bus_bits));
+  document_put_behind(document, "  ", "%u copy engines, memory at 2 x %.0f MHz on %u bits",
+                      gpu->copy_engine_count, (double)gpu->memory_clock_khz / 1e3,
+                      gpu->memory_bus_bits);
   if (gpu->pcie_generation > 0 && gpu->pcie_width > 0 &&
       (gpu->pcie_generation < gpu->pcie_generation_max || gpu->pcie_width < gpu->pcie_width_max)) {
-    document_put(document, "  ",
-                 arena_format(&document->arena,
-                              "PCIe at %u x%u when looked at; idle links slow down",
-                              gpu->pcie_generation, gpu->pcie_width));
+    document_put_behind(document, "  ", "PCIe at %u x%u when looked at; idle links slow down",
+                        gpu->pcie_generation, gpu->pcie_width);
   }
 }
 
@@ -195,12 +191,12 @@ static void env_say_link_kind(struct document *document, const struct link_kind 
                          env_rate_text(&document->arena, kind->fastest));
   }
   if (link->nvlink_count > 0) {
-    document_say(document, TONE_NONE, "%s: %u NVLinks, %s each way%s", kind->label,
-                 link->nvlink_count, range, link->peer_access ? "" : ", no peer access");
+    document_put(document, "%s: %u NVLinks, %s each way%s", kind->label, link->nvlink_count, range,
+                 link->peer_access ? "" : ", no peer access");
   } else if (link->peer_access) {
-    document_say(document, TONE_NONE, "PCIe: peer access over PCIe, %s each way", range);
+    document_put(document, "PCIe: peer access over PCIe, %s each way", range);
   } else {
-    document_say(document, TONE_NONE,
+    document_put(document,
                  "host: no peer access, copies go through host memory, at most %s each way", range);
   }
 }

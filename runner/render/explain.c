@@ -168,14 +168,12 @@ static void explain_say_unexplained(struct document *document,
       document_part(document, "Below the expected range, cause unknown");
     }
     if (count++ < SHORTFALLS_SHOWN) {
-      document_put(document, "    ",
-                   arena_format(&document->arena, "%s: %s", shortfall->name, shortfall->words));
+      document_put_behind(document, "    ", "%s: %s", shortfall->name, shortfall->words);
     }
   }
   if (count > SHORTFALLS_SHOWN) {
-    document_put(document, "    ",
-                 arena_format(&document->arena, "and %zu more: haul check --expect",
-                              count - SHORTFALLS_SHOWN));
+    document_put_behind(document, "    ", "and %zu more: haul check --expect",
+                        count - SHORTFALLS_SHOWN);
   }
 }
 
@@ -258,9 +256,8 @@ static void explain_say_list(struct document *document, const struct explanation
     }
     const char *text = "";
     for (size_t j = i; j < i + count; j++) {
-      const char *evidence = explain_evidence(document, explanation, i, count, j);
-      text = arena_format(&document->arena, "%s%s%s", text,
-                          evidence[0] != '\0' && text[0] != '\0' ? "; " : "", evidence);
+      text = arena_join(&document->arena, text, "; ",
+                        explain_evidence(document, explanation, i, count, j));
     }
     document_key(document, TONE_NONE, row->rule->name, "%s", text);
   }
@@ -286,7 +283,7 @@ static void explain_say_names(struct document *document, const struct explanatio
   const char *names = explain_names(&document->arena, explanation, state);
   if (names[0] != '\0') {
     document_part(document, "%s", lead);
-    document_put(document, "    ", names);
+    document_put_behind(document, "    ", "%s", names);
   }
 }
 
@@ -296,9 +293,9 @@ static void explain_say_foot(struct document *document, const struct explanation
   struct arena *arena = &document->arena;
   document_gap(document);
   for (size_t i = 0; i < request->identity_count; i++) {
-    document_say(document, TONE_NONE, "%s", request->identities[i]);
+    document_put(document, "%s", request->identities[i]);
   }
-  document_say(document, TONE_NONE, "%s%s, %s%s",
+  document_put(document, "%s%s, %s%s",
                explanation->run_uuid != NULL
                    ? arena_format(arena, "run %" PRId64 " of %s, %s UTC, on ", request->run,
                                   explanation->scenario, explanation->started_at)
@@ -326,36 +323,35 @@ static const char *explain_count_rules(struct arena *arena, const struct explana
 static void explain_say_head(struct document *document, const struct explanation *explanation,
                              const struct explain_request *request) {
   for (size_t i = 0; i < request->slow_count; i++) {
-    document_say(document, TONE_NONE, "%s", request->slow[i]);
+    document_put(document, "%s", request->slow[i]);
   }
   if (request->shortfall_count > 0) {
     const struct explain_shortfall *worst = &request->shortfalls[0];
     for (size_t i = 1; i < request->shortfall_count; i++) {
       worst = request->shortfalls[i].lack > worst->lack ? &request->shortfalls[i] : worst;
     }
-    document_say(document, TONE_NONE, "%zu %s below the expected range, the worst %s: %s",
+    document_put(document, "%zu %s below the expected range, the worst %s: %s",
                  request->shortfall_count,
                  strings_plural(request->shortfall_count, "case is", "cases are"), worst->name,
                  worst->words);
   }
   if (explanation->wrong > 0) {
-    document_say(document, TONE_NONE, "%zu %s no value%s%s", explanation->wrong,
+    document_put(document, "%zu %s no value%s%s", explanation->wrong,
                  strings_plural(explanation->wrong, "case has", "cases have"),
                  explanation->wrong > 1 ? ", such as " : ": ", explanation->wrong_case);
   }
   if (request->compared > 0 && request->slow_count == 0) {
-    document_say(document, TONE_NONE,
-                 "No GPU, link or host is slower than the others (%zu results compared).",
+    document_put(document, "No GPU, link or host is slower than the others (%zu results compared).",
                  request->compared);
   }
   if (request->skipped != NULL && request->skipped[0] != '\0') {
-    document_say(document, TONE_NONE, "Nothing was measured. Skipped %s", request->skipped);
+    document_put(document, "Nothing was measured. Skipped %s", request->skipped);
   }
   const char *rules = explain_count_rules(&document->arena, explanation);
   if (explanation->findings == 0) {
-    document_say(document, TONE_NONE, "No known cause found (%s).", rules);
+    document_put(document, "No known cause found (%s).", rules);
   } else {
-    document_say(document, TONE_NONE, "%zu %s found: %s (%s).", explanation->findings,
+    document_put(document, "%zu %s found: %s (%s).", explanation->findings,
                  strings_plural(explanation->findings, "cause", "causes"),
                  explain_names(&document->arena, explanation, EXPLAIN_FOUND), rules);
   }
@@ -367,7 +363,7 @@ static void explain_say(struct document *document, const struct explanation *exp
       arena_format(&document->arena, "%zu rules found nothing", explanation->fine);
   explain_say_head(document, explanation, request);
   if (request->next != NULL && request->slow_count + request->shortfall_count > 0) {
-    document_say(document, TONE_NONE, "Next, to see what changed: %s", request->next);
+    document_put(document, "Next, to see what changed: %s", request->next);
   }
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {

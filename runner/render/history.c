@@ -163,13 +163,14 @@ static void history_say_marks(struct document *document, const struct measured *
       continue;
     }
     const char *when = UNITS_UTC(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES);
-    document_put(document, arena_format(&document->arena, "  %s ", history_mark_sign(point->mark)),
-                 arena_format(&document->arena, "%s: %s, %s%s", when,
-                              fabs(point->change) < HISTORY_SHOWN_MIN
-                                  ? "no change"
-                                  : arena_format(&document->arena, "%+.2f %%", 100 * point->change),
-                              history_mark_words(&document->arena, series, i),
-                              history_when(document, measured, series, i)));
+    document_put_behind(document,
+                        arena_format(&document->arena, "  %s ", history_mark_sign(point->mark)),
+                        "%s: %s, %s%s", when,
+                        fabs(point->change) < HISTORY_SHOWN_MIN
+                            ? "no change"
+                            : arena_format(&document->arena, "%+.2f %%", 100 * point->change),
+                        history_mark_words(&document->arena, series, i),
+                        history_when(document, measured, series, i));
   }
 }
 
@@ -178,8 +179,8 @@ static void history_say_latest(struct document *document, const struct history_s
   if (series->points[series->point_count - 1].mark != HISTORY_NO_MARK || series->earlier == 0) {
     return;
   }
-  document_put(
-      document, "  ",
+  document_put_behind(
+      document, "  ", "%s",
       isnan(series->least_change)
           ? arena_format(&document->arena,
                          "the latest run was not tested: its level has %zu earlier runs, and the "
@@ -202,7 +203,7 @@ static void history_say_chart(struct document *document, const struct measured *
                               const struct history_series *series, bool all) {
   const size_t width = history_chart_width(document);
   document_gap(document);
-  document_say(document, TONE_NONE, "%s%s%s  (%zu %s)", measured->cases[series->bench].name,
+  document_put(document, "%s%s%s  (%zu %s)", measured->cases[series->bench].name,
                arena_around(&document->arena, " [", series->hardware, "]"),
                arena_around(&document->arena, ", ", series->settings, ""), series->point_count,
                strings_plural(series->point_count, "run", "runs"));
@@ -323,7 +324,7 @@ static void history_say_quiet(struct document *document, const struct measured *
     return;
   }
   document_gap(document);
-  document_say(document, TONE_NONE, "%zu %s not change (-v shows each with its runs):", count,
+  document_put(document, "%zu %s not change (-v shows each with its runs):", count,
                strings_plural(count, "case did", "cases did"));
   DOCUMENT_COLUMNS(document, HISTORY_QUIET_COLUMNS, .narrow = "runs,unit");
   for (size_t s = 0; s < history->series_count; s++) {
@@ -365,7 +366,7 @@ enum status history_print(const struct measured *measured, const struct history 
   }
   if (quiet < history->series_count) {
     document_gap(&document);
-    document_say(&document, TONE_NONE, "%s| new driver, ^ new level, ~ drift",
+    document_put(&document, "%s| new driver, ^ new level, ~ drift",
                  whole ? "median, low, high: of the n processes of a run; " : "");
   }
   history_say_quiet(&document, measured, history, quiet);
@@ -413,8 +414,8 @@ static void history_say_band(struct document *document, const struct machines *m
     last = column > last ? column : last;
   }
   document_gap(document);
-  document_say(document, TONE_NONE, "%s  (%zu machines, %s to %s)", block->name,
-               machines->node_count, history_period(document, machines, 0),
+  document_put(document, "%s  (%zu machines, %s to %s)", block->name, machines->node_count,
+               history_period(document, machines, 0),
                history_period(document, machines, count - 1));
   SCOPED(strbuf_fini) struct strbuf chart = STRBUF(TEXT_MAX);
   history_put_row(&chart, medians, count, width, "median");
@@ -432,31 +433,29 @@ static void history_say_band_marks(struct document *document, const struct measu
   for (size_t u = 0; u < machines->upgrade_count; u++) {
     const struct machines_upgrade *upgrade = &machines->upgrades[u];
     if (machines_upgrade_counts(upgrade, block)) {
-      document_put(document, "  | ",
-                   arena_format(arena, "%s: %+.2f %%, driver %s to %s, on %zu machines",
-                                history_period(document, machines, upgrade->period),
-                                100 * upgrade->changes[block], upgrade->from, upgrade->to,
-                                upgrade->node_count));
+      document_put_behind(document, "  | ", "%s: %+.2f %%, driver %s to %s, on %zu machines",
+                          history_period(document, machines, upgrade->period),
+                          100 * upgrade->changes[block], upgrade->from, upgrade->to,
+                          upgrade->node_count);
     }
   }
   for (size_t i = 0; i < machines->step_count; i++) {
     const struct machines_step *step = &machines->steps[i];
     if (step->in[block]) {
-      document_put(document, "  ^ ",
-                   arena_format(arena, "%s: %+.2f %%, %s, unlike the other machines, in %zu %s",
-                                history_period(document, machines, step->until), 100 * step->change,
-                                machines_place(arena, machines, step), step->case_count,
-                                strings_plural(step->case_count, "case", "cases")));
+      document_put_behind(document, "  ^ ",
+                          "%s: %+.2f %%, %s, unlike the other machines, in %zu %s",
+                          history_period(document, machines, step->until), 100 * step->change,
+                          machines_place(arena, machines, step), step->case_count,
+                          strings_plural(step->case_count, "case", "cases"));
     }
   }
   for (size_t n = 0; n < machines->node_count; n++) {
     const struct machines_cell *cell = machines_last_cell(machines, n);
     if (cell != NULL && -cell->level > MARGINS_NAMED * cell->margin && cell->margin > 0 &&
         strcmp(measured->cases[cell->bench].block, machines->blocks[block].name) == 0) {
-      document_put(document, "  ! ",
-                   arena_format(arena, "%s is %.1f %% slower than the others at last: %s",
-                                machines->nodes[n], -100 * cell->level,
-                                measured->cases[cell->bench].name));
+      document_put_behind(document, "  ! ", "%s is %.1f %% slower than the others at last: %s",
+                          machines->nodes[n], -100 * cell->level,
+                          measured->cases[cell->bench].name);
     }
   }
 }
@@ -505,7 +504,7 @@ static void history_say_moved(struct document *document, const struct measured *
   }
   document_table_end(document);
   if (count > MOVED_SHOWN) {
-    document_say(document, TONE_NONE, "and %zu more", count - MOVED_SHOWN);
+    document_put(document, "and %zu more", count - MOVED_SHOWN);
   }
 }
 
@@ -520,8 +519,8 @@ enum status history_print_machines(const struct measured *measured, const struct
   }
   history_say_moved(&document, measured, history);
   document_gap(&document);
-  document_say(
-      &document, TONE_NONE,
+  document_put(
+      &document,
       "Speed in per cent of each case's median. | is a new driver, ^ a machine that changed "
       "alone, ! one that is slower than the others. -v shows each case and machine.");
   return document_end(&document);

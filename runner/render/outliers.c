@@ -195,14 +195,14 @@ const char *outliers_alone_words(struct arena *arena, const struct outlier_part 
 static void outliers_say_verdicts(struct document *document, const struct measured *measured,
                                   const struct outliers *outliers) {
   for (size_t i = 0; outliers->is_fleet && i < outliers->part_count; i++) {
-    document_say(document, TONE_BAD, "%s",
-                 outliers_part_words(&document->arena, &outliers->parts[i]));
+    document_put_toned(document, TONE_BAD, "%s",
+                       outliers_part_words(&document->arena, &outliers->parts[i]));
   }
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
     if (!outliers->is_fleet || verdict->finding != FINDING_SLOW) {
-      document_say(document, verdict->finding == FINDING_SLOW ? TONE_BAD : TONE_WARN, "%s",
-                   outliers_verdict_words(&document->arena, measured, outliers, verdict));
+      document_put_toned(document, verdict->finding == FINDING_SLOW ? TONE_BAD : TONE_WARN, "%s",
+                         outliers_verdict_words(&document->arena, measured, outliers, verdict));
     }
   }
 }
@@ -339,13 +339,13 @@ size_t outliers_doubts(struct arena *arena, const struct measured *measured,
 static void outliers_say_undecided(struct document *document, const struct measured *measured,
                                    const struct outliers *outliers, size_t pairs) {
   document_gap(document);
-  document_say(document, TONE_NONE,
+  document_put(document,
                "%zu undecided: each has only one peer, and either of the two may be the slow one",
                pairs);
   for (size_t i = 0; i < outliers->row_count; i++) {
     if (outliers_is_pair(&outliers->rows[i])) {
-      document_put(document, "  ",
-                   outliers_pair_words(&document->arena, measured, &outliers->rows[i]));
+      document_put_behind(document, "  ", "%s",
+                          outliers_pair_words(&document->arena, measured, &outliers->rows[i]));
     }
   }
 }
@@ -363,7 +363,7 @@ static void outliers_say_summary(struct document *document, const struct measure
   }
   document_gap(document);
   const size_t slow = outliers->is_fleet ? outliers->part_count : outliers->slow_count;
-  document_say(document, TONE_NONE, "%s slow%s; %zu %s compared with their peers%s%s",
+  document_put(document, "%s slow%s; %zu %s compared with their peers%s%s",
                slow == 0 ? "No GPU, link or host is" : arena_format(arena, "%zu", slow),
                outliers->undecided_count > pairs
                    ? arena_format(arena, ", %zu undecided", outliers->undecided_count - pairs)
@@ -374,7 +374,7 @@ static void outliers_say_summary(struct document *document, const struct measure
                    ? arena_format(arena, ", %zu without enough peers", outliers->without_peers)
                    : "");
   if (outliers->slow_count > 0) {
-    document_say(document, TONE_NONE, "%s%s",
+    document_put(document, "%s%s",
                  listed ? "change: of speed, against its peers"
                         : "-v lists what is slow block by block",
                  explain_z ? "; robust z: distance from its peers in standard deviations "
@@ -385,12 +385,12 @@ static void outliers_say_summary(struct document *document, const struct measure
     const char **lines = NULL;
     const size_t count = outliers_identities(arena, measured, outliers, &lines);
     for (size_t i = 0; i < count; i++) {
-      document_say(document, TONE_NONE, "%s", lines[i]);
+      document_put(document, "%s", lines[i]);
     }
   }
   if (outliers->small_tables > 0) {
-    document_say(
-        document, TONE_NONE,
+    document_put(
+        document,
         "Too few pairs of GPUs to tell a slow GPU from a slow link: it takes pairs of four GPUs");
   }
 }

@@ -180,12 +180,13 @@ static void plan_say_skip_group(struct document *document, const struct skip_gro
   for (size_t i = 0; i < group->count && i < SKIP_GROUP_CASES_MAX; i++) {
     names = arena_add_word(&document->arena, names, group->cases[i]->bench.name);
   }
-  document_put(document, arena_format(&document->arena, "%6zu  ", group->count), group->reason);
-  document_put(document, "        ",
-               group->count > SKIP_GROUP_CASES_MAX
-                   ? arena_format(&document->arena, "%s and %zu more", names,
-                                  group->count - SKIP_GROUP_CASES_MAX)
-                   : names);
+  document_put_behind(document, arena_format(&document->arena, "%6zu  ", group->count), "%s",
+                      group->reason);
+  document_put_behind(document, "        ", "%s",
+                      group->count > SKIP_GROUP_CASES_MAX
+                          ? arena_format(&document->arena, "%s and %zu more", names,
+                                         group->count - SKIP_GROUP_CASES_MAX)
+                          : names);
 }
 
 static void plan_say_skipped(struct document *document, const struct plan *plan) {
@@ -205,16 +206,14 @@ static void plan_say_duplicates(struct document *document, const struct plan *pl
   }
   document_part(document, "Measured once: %zu", plan->duplicate_count);
   for (size_t i = 0; i < plan->duplicate_count && i < DUPLICATES_SHOWN_MAX; i++) {
-    document_put(document, "        ",
-                 arena_format(&document->arena, "%s is %s %s", plan->duplicates[i].name,
-                              plan->duplicates[i].same_measure ? "the same measurement as"
-                                                               : "measured with the settings of",
-                              plan->duplicates[i].same_as));
+    document_put_behind(document, "        ", "%s is %s %s", plan->duplicates[i].name,
+                        plan->duplicates[i].same_measure ? "the same measurement as"
+                                                         : "measured with the settings of",
+                        plan->duplicates[i].same_as);
   }
   if (plan->duplicate_count > DUPLICATES_SHOWN_MAX) {
-    document_put(document, "        ",
-                 arena_format(&document->arena, "and %zu more",
-                              plan->duplicate_count - DUPLICATES_SHOWN_MAX));
+    document_put_behind(document, "        ", "and %zu more",
+                        plan->duplicate_count - DUPLICATES_SHOWN_MAX);
   }
 }
 
@@ -251,16 +250,16 @@ static void plan_say_totals(struct document *document, const struct plan *plan, 
     time = arena_format(arena, "%s%s", time, start);
   }
   document_gap(document);
-  document_say(
-      document, TONE_NONE, "%zu case%s%s%s%s%s%s%s", measured, strings_plural(measured, "", "s"),
-      plan->skip_count > 0 ? arena_format(arena, ", %zu skipped", plan->skip_count) : "", time,
-      measured > 0 && run != NULL && run->budget_ns > 0
-          ? plan_time(arena, ", of the ", run->budget_ns, " that it may take")
-          : "",
-      plan_memory(arena, "; at most ", plan->host_bytes, " of host memory"),
-      plan_memory(arena, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,
-                  " on a GPU"),
-      by_block ? "; -v lists every case" : "");
+  document_put(document, "%zu case%s%s%s%s%s%s%s", measured, strings_plural(measured, "", "s"),
+               plan->skip_count > 0 ? arena_format(arena, ", %zu skipped", plan->skip_count) : "",
+               time,
+               measured > 0 && run != NULL && run->budget_ns > 0
+                   ? plan_time(arena, ", of the ", run->budget_ns, " that it may take")
+                   : "",
+               plan_memory(arena, "; at most ", plan->host_bytes, " of host memory"),
+               plan_memory(arena, plan->host_bytes > 0 ? " and " : "; at most ", plan->gpu_bytes,
+                           " on a GPU"),
+               by_block ? "; -v lists every case" : "");
 }
 
 /* ---- one row per case ---- */
@@ -301,12 +300,12 @@ static void plan_say(struct document *document, const struct plan *plan, uint32_
                      bool details) {
   const bool by_block = plan_is_by_block(plan, details);
   if (plan->abort_reason != NULL) {
-    document_say(document, TONE_BAD, "nothing to measure: the run would abort: %s",
-                 plan->abort_reason);
+    document_put_toned(document, TONE_BAD, "nothing to measure: the run would abort: %s",
+                       plan->abort_reason);
   } else if (plan->skip_count < plan->case_count) {
     plan_say_cases(document, plan, by_block);
   } else {
-    document_say(document, TONE_NONE, "nothing to measure: %s is skipped",
+    document_put(document, "nothing to measure: %s is skipped",
                  plan->case_count == 1 ? "the only case" : "every case");
   }
   if (details) {

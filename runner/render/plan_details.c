@@ -62,10 +62,11 @@ static const char *plan_loads(struct arena *arena, const struct bench_case *benc
     char size[UNITS_TEXT_MAX];
     if (flow->role == FLOW_LOAD) {
       units_format_size(flow->size_bytes, size);
-      text = arena_format(arena, "%s%s%s -> %s by %s, %s, started by the %s", text,
-                          text[0] != '\0' ? "; " : "", plan_endpoint(arena, &flow->source),
-                          plan_endpoint(arena, &flow->target), method_text(flow->method), size,
-                          initiator_text(flow->initiator));
+      text = arena_join(arena, text, "; ",
+                        arena_format(arena, "%s -> %s by %s, %s, started by the %s",
+                                     plan_endpoint(arena, &flow->source),
+                                     plan_endpoint(arena, &flow->target), method_text(flow->method),
+                                     size, initiator_text(flow->initiator)));
     }
   }
   return text;
@@ -93,14 +94,13 @@ static void plan_say_block(struct document *document, const struct plan *plan, s
                 : arena_format(&document->arena, "%s (the first case; others differ)", measure);
   if (strcmp(measure, *settings) != 0) {
     document_gap(document);
-    document_put(document, "Settings: ", measure);
+    document_put_behind(document, "Settings: ", "%s", measure);
     *settings = measure;
   }
-  document_put(document, "  ", bench->block);
+  document_put_behind(document, "  ", "%s", bench->block);
   if (loads[0] != '\0') {
-    document_put(document, "    beside ",
-                 arena_format(&document->arena, "%s%s", loads,
-                              same_loads ? "" : " (the first case; others likewise)"));
+    document_put_behind(document, "    beside ", "%s%s", loads,
+                        same_loads ? "" : " (the first case; others likewise)");
   }
 }
 
@@ -126,14 +126,13 @@ static void plan_say_check(struct document *document, const struct check *check,
     found = worse || found->status == CHECK_PASSED ? &results[i] : found;
   }
   const bool known = count > 0 && (found->status == CHECK_PASSED || found->status == CHECK_FAILED);
-  document_put(document, "  ",
-               arena_format(&document->arena, "%s: wanted %s%s%s; on failure %s, if unknown %s",
-                            check_kind_text(check->kind), check->want,
-                            count == 0 ? ""
-                            : known    ? ", found "
-                                       : ", unknown: ",
-                            count == 0 ? "" : found->found, on_fail_text(check->on_fail),
-                            on_fail_text(check->on_unknown)));
+  document_put_behind(document, "  ", "%s: wanted %s%s%s; on failure %s, if unknown %s",
+                      check_kind_text(check->kind), check->want,
+                      count == 0 ? ""
+                      : known    ? ", found "
+                                 : ", unknown: ",
+                      count == 0 ? "" : found->found, on_fail_text(check->on_fail),
+                      on_fail_text(check->on_unknown));
 }
 
 void plan_say_details(struct document *document, const struct plan *plan) {

@@ -65,9 +65,9 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
   if (status == STATUS_OK) {
     document_begin(&document, &table, err);
     if (view->lead != NULL) {
-      document_say(&document, TONE_NONE, "%s", view->lead);
+      document_put(&document, "%s", view->lead);
       if (view->simulated) {
-        document_say(&document, TONE_NONE, "SIMULATED: a fake driver answered");
+        document_put(&document, "SIMULATED: a fake driver answered");
       }
     }
     run_result_print(&cases, common->verbose ? &flows : NULL, &how, &document);

@@ -57,10 +57,10 @@ static void fleet_say_answers(struct fleet_page *f, const struct outliers *found
   const char **doubts = NULL;
   const size_t count = outliers_doubts(&f->arena, f->found->measured, found, &doubts);
   for (size_t i = 0; i < count; i++) {
-    document_say(&f->parts.document, TONE_WARN, "%s", doubts[i]);
+    document_put_toned(&f->parts.document, TONE_WARN, "%s", doubts[i]);
   }
   if (found->part_count + count == 0) {
-    document_say(&f->parts.document, TONE_GOOD, "%s", all_clear);
+    document_put_toned(&f->parts.document, TONE_GOOD, "%s", all_clear);
   }
 }
 
@@ -71,7 +71,7 @@ static void fleet_put_parts(struct fleet_page *f) {
                     "No GPU, link or node is slower than its peers on the other nodes.");
   if (f->found->now->part_count > 0) {
     document_put(
-        document, "",
+        document,
         "Each is slower than the same GPU or link of the other nodes, and than the others of its "
         "node, by more than these usually differ.");
     fleet_say_parts(f);
@@ -104,7 +104,7 @@ static void fleet_put_reasons(struct fleet_page *f) {
   }
   document_table_end(document);
   if (reasons->row_count > FLEET_REASONS_SHOWN) {
-    document_say(document, TONE_NONE, "%zu more: haul query --saved node-reasons --param fleet=%s",
+    document_put(document, "%zu more: haul query --saved node-reasons --param fleet=%s",
                  reasons->row_count - FLEET_REASONS_SHOWN, f->found->name);
   }
   (void)fputs("</section>\n", f->page);
@@ -271,12 +271,13 @@ static void fleet_put_changes(struct fleet_page *f) {
   }
   html_print(f->page, "<section id=\"drift\"><h2>Since %s</h2>\n", f->found->before);
   if (changes->hosts == 0) {
-    document_say(document, TONE_NONE, "No node measured a case in both.");
+    document_put(document, "No node measured a case in both.");
     (void)fputs("</section>\n", f->page);
     return;
   }
   for (size_t i = 0; i < changes->part_count; i++) {
-    document_say(document, TONE_BAD, "%s", outliers_alone_words(&f->arena, &changes->parts[i]));
+    document_put_toned(document, TONE_BAD, "%s",
+                       outliers_alone_words(&f->arena, &changes->parts[i]));
   }
   fleet_say_answers(f, changes, "No node changed unlike the others.");
   document_gap(document);

@@ -29,12 +29,13 @@ static const char *page_history_news(struct measured *measured, struct arena *ar
     const char *old = measured_run_fact(measured, before->point->run, FACTS[i].fact);
     const char *value = measured_run_fact(measured, now->point->run, FACTS[i].fact);
     if (!strings_equal(old, value)) {
-      text = arena_format(arena, "%s%s%s %s", text, text[0] != '\0' ? ", " : "", FACTS[i].word,
-                          value != NULL ? value : "not known");
+      text = arena_add_word(
+          arena, text,
+          arena_format(arena, "%s %s", FACTS[i].word, value != NULL ? value : "not known"));
     }
   }
   if (!strings_equal(before->hardware, now->hardware)) {
-    text = arena_format(arena, "%s%sother GPU", text, text[0] != '\0' ? ", " : "");
+    text = arena_add_word(arena, text, "other GPU");
   }
   return text;
 }

@@ -77,13 +77,14 @@ static void page_run_put_throttling(FILE *page, const struct result_set *gpus) {
     const char *share = result_set_optional(gpus, i, "slowed_percent");
     const char *by = result_set_optional(gpus, i, "slowed_by");
     if (share != NULL && by != NULL) {
-      text = arena_format(gpus->arena, "%s%s%s in %s %% of the samples (%s)", text,
-                          text[0] != '\0' ? "; " : "Clocks were kept down: ",
-                          result_set_text(gpus, i, "gpu"), share, by);
+      text = arena_join(gpus->arena, text, "; ",
+                        arena_format(gpus->arena, "%s in %s %% of the samples (%s)",
+                                     result_set_text(gpus, i, "gpu"), share, by));
     }
   }
   if (text[0] != '\0') {
-    page_run_put_box(page, "Throttled.", arena_format(gpus->arena, "%s.", text));
+    page_run_put_box(page, "Throttled.",
+                     arena_format(gpus->arena, "Clocks were kept down: %s.", text));
   }
 }
 
@@ -121,20 +122,12 @@ static const char *page_run_time_words(struct arena *arena, const struct page_ru
           : "");
 }
 
-/* "text, more"; one of them alone where the other is empty. */
-static const char *page_run_join(struct arena *arena, const char *text, const char *between,
-                                 const char *more) {
-  return arena_format(arena, "%s%s%s", text, text[0] != '\0' && more[0] != '\0' ? between : "",
-                      more);
-}
-
 static void page_run_put_facts(FILE *page, const struct page_run *run) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct arena *at = &arena;
   const long long nodes = page_run_count_of(run, "node_count");
   const char *scenario = page_run_say(run, "scenario");
-  const char *host =
-      page_run_join(at, page_run_say(run, "host_name"), ", ", page_run_say(run, "os"));
+  const char *host = arena_join(at, page_run_say(run, "host_name"), ", ", page_run_say(run, "os"));
   const char *cuda = page_run_say(run, "cuda_driver_version");
   const char *driver = page_run_say(run, "driver_version");
   const char *only = page_run_say(run, "only_glob");
@@ -142,12 +135,12 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
     const char *name, *value;
   } facts[] = {
       {"Measured", page_run_time_words(at, run)},
-      {"Scenario", page_run_join(at, scenario, ": ", page_run_say(run, "description"))},
+      {"Scenario", arena_join(at, scenario, ": ", page_run_say(run, "description"))},
       {"Tag", page_run_say(run, "tag")},
-      {"Host", page_run_join(at, host, ", kernel ", page_run_say(run, "kernel"))},
+      {"Host", arena_join(at, host, ", kernel ", page_run_say(run, "kernel"))},
       {"Processors",
-       page_run_join(at, page_run_say(run, "cpu_model"), ", ",
-                     arena_format(at, "%lld NUMA %s", nodes, nodes == 1 ? "node" : "nodes"))},
+       arena_join(at, page_run_say(run, "cpu_model"), ", ",
+                  arena_format(at, "%lld NUMA %s", nodes, nodes == 1 ? "node" : "nodes"))},
       {"GPUs", page_run_count_of(run, "gpu_count") > 0
                    ? arena_format(at, "%s \xc3\x97 %s", page_run_say(run, "gpu_count"),
                                   page_run_say(run, "gpu_name"))

@@ -273,11 +273,8 @@ static const char *curves_join(struct curves *curves, const struct column_list *
                                size_t line, const char *between) {
   const char *joined = "";
   for (size_t i = 0; i < columns->count; i++) {
-    const char *text = curves_value(curves, line, columns->at[i]);
-    if (text[0] != '\0') {
-      joined = arena_format(curves->rows.arena, "%s%s%s", joined, joined[0] != '\0' ? between : "",
-                            text);
-    }
+    joined =
+        arena_join(curves->rows.arena, joined, between, curves_value(curves, line, columns->at[i]));
   }
   return joined;
 }

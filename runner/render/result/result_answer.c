@@ -163,7 +163,7 @@ static void answer_say(struct document *document, struct arena *arena, bool *sai
     document_gap(document);
   }
   *said = true;
-  document_put(document, arena_format(arena, "%-13s ", what), text);
+  document_put_behind(document, arena_format(arena, "%-13s ", what), "%s", text);
 }
 
 /* "256MiB"; "" = several. */
@@ -343,8 +343,8 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
   const char *latency = "";
   for (unsigned i = 0; i < answer_count; i++) {
     if (latencies[i].count > 0) {
-      latency = arena_format(&arena, "%s%s%s", latency, latency[0] != '\0' ? "; " : "",
-                             answer_latency(&arena, &latencies[i], ANSWERS[i].latency));
+      latency = arena_join(&arena, latency, "; ",
+                           answer_latency(&arena, &latencies[i], ANSWERS[i].latency));
     }
     /* What copies within the host reach is an answer where there is no GPU. */
     if (rates[i].count > 0 && (i != ANSWER_HOST || !said)) {

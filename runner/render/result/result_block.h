@@ -128,6 +128,8 @@ const char *result_figure_words(struct arena *arena, const struct run_row *row, 
 const char *result_size(struct arena *arena, const struct run_row *row);
 /* "from.memory=pinned size=64KiB" as keys and values. */
 const struct result_axis *result_axes_of(struct arena *arena, const char *text, size_t *count);
+/* A list of them, with one more: "method=sm threads=4". */
+const char *result_add_axis(struct arena *arena, const char *text, const struct result_axis *axis);
 /* The value of a row's axis; NULL where it has no such axis. */
 const char *result_axis(const struct run_row *row, const char *key);
 /* Whether paths show the values of that key: "from.memory", "at.gpu", "space". */

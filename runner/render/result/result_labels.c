@@ -5,10 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *layout_join(struct arena *arena, const char *text, const char *more) {
-  return arena_format(arena, "%s%s%s", text, text[0] != '\0' && more[0] != '\0' ? " " : "", more);
-}
-
 /* ---- settings ---- */
 
 const char *layout_setting(const struct layout_maker *maker, const struct run_row *row,
@@ -22,7 +18,7 @@ const char *layout_setting(const struct layout_maker *maker, const struct run_ro
     const char *key = row->swept[i].key;
     const bool implied = strcmp(key, "direction") == 0 || strcmp(key, "space") == 0;
     if (layout_is_setting(maker, key) && !result_axis_is_size(key) && (in_full || !implied)) {
-      text = layout_join(arena, text, arena_format(arena, "%s=%s", key, row->swept[i].value));
+      text = result_add_axis(arena, text, &row->swept[i]);
     }
   }
   if (maker->memories_vary) {
@@ -157,8 +153,8 @@ static const char *grid_row_label(const struct layout_maker *maker, const struct
       result_axis_is_size(maker->swept) && size[0] != '\0' ? size : result_axis(row, maker->swept);
   for (size_t i = 0; i < maker->along_count; i++) {
     const char *value = result_axis(row, maker->along[i]);
-    text = layout_join(maker->arena, text,
-                       arena_format(maker->arena, "%s=%s", maker->along[i], value));
+    text = arena_join(maker->arena, text, " ",
+                      arena_format(maker->arena, "%s=%s", maker->along[i], value));
   }
   return text;
 }

@@ -257,12 +257,6 @@ static struct common layout_common(const struct result_layout *layout) {
   return common;
 }
 
-static const char *text_join(struct arena *arena, const char *text, const char *between,
-                             const char *more) {
-  return arena_format(arena, "%s%s%s", text, text[0] != '\0' && more[0] != '\0' ? between : "",
-                      more);
-}
-
 static void block_print_title(struct result_page *page, const struct result_block *block,
                               const struct result_layout *layout, const struct common *common) {
   struct arena *arena = &page->arena;
@@ -270,22 +264,22 @@ static void block_print_title(struct result_page *page, const struct result_bloc
   const char *by = common->method[0] != '\0' ? arena_format(arena, "by %s", common->method) : "";
   const char *words = "";
   if (common->setting) {
-    words = text_join(arena, text_join(arena, first->setting, " ", by), ": ",
-                      common->words ? first->words : "");
+    words = arena_join(arena, arena_join(arena, first->setting, " ", by), ": ",
+                       common->words ? first->words : "");
   } else {
-    words = text_join(arena, common->words ? first->words : "", " ", by);
+    words = arena_join(arena, common->words ? first->words : "", " ", by);
   }
   document_gap(page->document);
   document_heading(page->document, block->name);
   if (words[0] != '\0') {
-    document_put(page->document, "", words);
+    document_put(page->document, "%s", words);
   }
 }
 
 static void facet_print_heading(struct result_page *page, const struct result_facet *facet,
                                 const struct common *common) {
-  const char *text = text_join(&page->arena, common->setting ? "" : facet->setting, ": ",
-                               common->words ? "" : facet->words);
+  const char *text = arena_join(&page->arena, common->setting ? "" : facet->setting, ": ",
+                                common->words ? "" : facet->words);
   if (text[0] != '\0') {
     document_heading(page->document, text);
   }
@@ -325,6 +319,6 @@ void result_print_matrices(struct result_page *page, const struct result_block *
     facet_print(page, layout, &layout->facets[f], &open);
   }
   if (open) {
-    document_put(page->document, "", "- = not measured");
+    document_put(page->document, "- = not measured");
   }
 }

@@ -432,11 +432,11 @@ void result_remarks_print(const struct result_remarks *remarks, struct document 
     const struct footnote *note = &remarks->notes[i];
     const char *text = remarks_text_of(remarks->arena, note);
     if (note->mark == 0) {
-      document_put(document, remarks->count > 1 ? "All cases: " : "Note: ", text);
+      document_put_behind(document, remarks->count > 1 ? "All cases: " : "Note: ", "%s", text);
     } else {
-      document_put(document, arena_format(remarks->arena, "%c  ", note->mark),
-                   note->uses > 1 ? arena_format(remarks->arena, "%zu cases: %s", note->uses, text)
-                                  : text);
+      document_put_behind(
+          document, arena_format(remarks->arena, "%c  ", note->mark), "%s",
+          note->uses > 1 ? arena_format(remarks->arena, "%zu cases: %s", note->uses, text) : text);
     }
   }
 }

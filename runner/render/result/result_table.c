@@ -175,8 +175,7 @@ static void case_table_tell_apart(struct case_table *table) {
     const char *text = "";
     for (size_t k = 0; row != NULL && k < row->swept_count; k++) {
       if (!result_axis_is_size(row->swept[k].key)) {
-        text = arena_format(table->arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "",
-                            row->swept[k].key, row->swept[k].value);
+        text = result_add_axis(table->arena, text, &row->swept[k]);
       }
     }
     case_table_put(table, i, COLUMN_SETTINGS, text);
@@ -246,10 +245,11 @@ static const char *case_table_words(struct arena *arena, const struct run_row *r
                          : "operations per clock on one SM, of independent chains";
   const char *load = row->under_load > 0 ? ", while load runs beside them" : "";
   const bool by = method[0] != '\0' && result_axis(row, "method") == NULL;
-  const char *head = arena_format(arena, "%s%s%s", size != NULL ? size : "",
-                                  by ? (size != NULL ? " by " : "by ") : "", by ? method : "");
-  return arena_format(arena, "%s%s%s%s", head, head[0] != '\0' && what[0] != '\0' ? ": " : "",
-                      result_figure_words(arena, row, what), what[0] != '\0' ? load : "");
+  const char *head = arena_join(arena, size != NULL ? size : "", " ",
+                                arena_around(arena, "by ", by ? method : "", ""));
+  return arena_join(arena, head, ": ",
+                    arena_format(arena, "%s%s", result_figure_words(arena, row, what),
+                                 what[0] != '\0' ? load : ""));
 }
 
 static void case_table_print_heading(struct result_page *page, const struct result_block *block,
@@ -262,7 +262,7 @@ static void case_table_print_heading(struct result_page *page, const struct resu
   result_set_clear_column(&table->set, COLUMN_BLOCK);
   document_heading(page->document, block->name);
   if (words[0] != '\0') {
-    document_put(page->document, "", words);
+    document_put(page->document, "%s", words);
   }
 }
 
@@ -277,10 +277,10 @@ static void case_table_print_shared_heading(struct result_page *page,
   const char *words = result_figure_words(table->arena, table->rows[0],
                                           several ? "GB/s of all flows, over one window" : "");
   if (size != NULL) {
-    words = arena_format(table->arena, "Size: %s%s%s", size, words[0] != '\0' ? "; " : "", words);
+    words = arena_join(table->arena, arena_around(table->arena, "Size: ", size, ""), "; ", words);
   }
   if (words[0] != '\0') {
-    document_put(page->document, "", words);
+    document_put(page->document, "%s", words);
   }
 }
 

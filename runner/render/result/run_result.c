@@ -33,6 +33,10 @@ const struct result_axis *result_axes_of(struct arena *arena, const char *text, 
   return axes;
 }
 
+const char *result_add_axis(struct arena *arena, const char *text, const struct result_axis *axis) {
+  return arena_join(arena, text, " ", arena_format(arena, "%s=%s", axis->key, axis->value));
+}
+
 /* The settings of the case that was measured which differ from those of the row. */
 static const char *run_row_different_axes(struct arena *arena, const struct run_row *row) {
   size_t count = 0;
@@ -41,8 +45,7 @@ static const char *run_row_different_axes(struct arena *arena, const struct run_
   for (size_t i = 0; i < count; i++) {
     const char *own = result_axis(row, axes[i].key);
     if (own == NULL || strcmp(own, axes[i].value) != 0) {
-      text = arena_format(arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "", axes[i].key,
-                          axes[i].value);
+      text = result_add_axis(arena, text, &axes[i]);
     }
   }
   return text;
@@ -210,8 +213,7 @@ const char *result_axes(struct arena *arena, const struct run_row *row) {
     const char *key = row->swept[i].key;
     if (!result_axis_is_place(key) && !result_axis_is_size(key) &&
         !result_axis_is_one_of(key, SHOWN, COUNT_OF(SHOWN))) {
-      text = arena_format(arena, "%s%s%s=%s", text, text[0] != '\0' ? " " : "", key,
-                          row->swept[i].value);
+      text = result_add_axis(arena, text, &row->swept[i]);
     }
   }
   return text;
@@ -394,7 +396,7 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
   result_remarks_assign_marks(&remarks);
   blocks_print(&page, &blocks, layouts);
   if (!shown) {
-    document_put(document, "", "nothing was measured");
+    document_put(document, "nothing was measured");
   }
   result_remarks_print(&remarks, document);
   if (options->answer) {

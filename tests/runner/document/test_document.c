@@ -7,7 +7,7 @@
 static void say_all(struct document *document) {
   static const char *const NAMES[] = {"case", "empty", "GB/s"};
   document_gap(document); /* nothing stands before it */
-  document_say(document, TONE_BAD, "%s is slow", "gpu\x1b[2J");
+  document_put_toned(document, TONE_BAD, "%s is slow", "gpu\x1b[2J");
   document_part(document, "Found [%s]", "*ecc*");
   document_key(document, TONE_NONE, "evidence", "a text that is %s", "longer than one line");
   document_key(document, TONE_WARN, "", "more");
