@@ -39,7 +39,7 @@ code=$?
 printf 'export.sh' >"$scratch/command"
 expect_code 0
 exists haul.prom
-sed -n 's/.*X(FAMILY_[A-Z_]*, "\([a-z_]*\)".*/\1/p' "$source_folder/runner/render/prometheus_internal.h" | sort >families
+sed -n 's/.*X(FAMILY_[A-Z_]*, "\([a-z_]*\)".*/\1/p' "$source_folder/runner/render/prometheus.c" | sort >families
 for file in haul.rules.yml grafana.json README.md; do
   asked=$(grep -oE 'haul_[a-z]+_[a-z_]+' "$examples/$file" | sort -u)
   equal '' "$(comm -23 <(echo "$asked") families)" "metrics of $file that haul does not write"
