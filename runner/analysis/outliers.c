@@ -29,9 +29,8 @@ struct connection {
   int nvlink_count;
 };
 
-static const struct measured_gpu *peer_group_gpu(const struct measured_environment *e, bool is_gpu,
-                                                 int number) {
-  for (size_t i = 0; i < e->gpu_count && is_gpu; i++) {
+const struct measured_gpu *outliers_gpu(const struct measured_environment *e, int number) {
+  for (size_t i = 0; i < e->gpu_count && number >= 0; i++) {
     if (e->gpus[i].number == number) {
       return &e->gpus[i];
     }
@@ -41,8 +40,8 @@ static const struct measured_gpu *peer_group_gpu(const struct measured_environme
 
 static struct connection connection_of(const struct measured_environment *e,
                                        const struct measured_flow *flow) {
-  const struct measured_gpu *a = peer_group_gpu(e, flow->source_is_gpu, flow->source);
-  const struct measured_gpu *b = peer_group_gpu(e, flow->target_is_gpu, flow->target);
+  const struct measured_gpu *a = outliers_gpu(e, flow->source_is_gpu ? flow->source : -1);
+  const struct measured_gpu *b = outliers_gpu(e, flow->target_is_gpu ? flow->target : -1);
   const int from = a != NULL ? a->numa_node : flow->source;
   const int to = b != NULL ? b->numa_node : flow->target;
   struct connection connection = {.node_known = from >= 0 && to >= 0};
@@ -74,8 +73,8 @@ static uint64_t peer_group_of(const struct finder *f, size_t environment, size_t
                          flow->source_is_gpu && flow->target_is_gpu &&
                              flow->source == flow->target};
     hash = XXH64(parts, sizeof parts, hash);
-    const struct measured_gpu *gpus[] = {peer_group_gpu(e, flow->source_is_gpu, flow->source),
-                                         peer_group_gpu(e, flow->target_is_gpu, flow->target)};
+    const struct measured_gpu *gpus[] = {outliers_gpu(e, flow->source_is_gpu ? flow->source : -1),
+                                         outliers_gpu(e, flow->target_is_gpu ? flow->target : -1)};
     for (size_t g = 0; g < 2; g++) {
       if (gpus[g] != NULL && gpus[g]->name != NULL) {
         hash = XXH64(gpus[g]->name, strlen(gpus[g]->name), hash);
@@ -95,10 +94,6 @@ struct value {
   size_t run, bench;
 };
 
-bool path_is_between_gpus(const struct path *path) {
-  return path->known && path->from_gpu && path->to_gpu && path->from != path->to;
-}
-
 bool result_is_slow(const struct result *result) {
   return !isnan(result->deviation) && result->deviation <= log1p(-result->traits->margin);
 }
@@ -109,38 +104,23 @@ bool result_is_chase(const struct measured_case *bench) {
 }
 
 static struct path outliers_path(const struct measured_case *bench) {
-  struct path path = {.known = bench->gpus != 0};
-  const struct measured_flow *first = NULL;
-  for (size_t i = 0; i < bench->flow_count; i++) {
+  struct path path = {.known = false};
+  for (size_t i = 0; i < bench->flow_count && bench->gpus != 0; i++) {
     const struct measured_flow *flow = &bench->flows[i];
+    const struct path way = {true,         false,       flow->source_is_gpu, flow->target_is_gpu,
+                             flow->source, flow->target};
+    const struct path back = path_back(way);
     if (flow->load) {
       continue;
     }
-    first = first == NULL ? flow : first;
-    const bool forth = flow->source_is_gpu == first->source_is_gpu &&
-                       flow->source == first->source &&
-                       flow->target_is_gpu == first->target_is_gpu && flow->target == first->target;
-    const bool back = flow->source_is_gpu == first->target_is_gpu &&
-                      flow->source == first->target &&
-                      flow->target_is_gpu == first->source_is_gpu && flow->target == first->source;
-    path.known = path.known && (forth || back);
-    path.bidirectional = path.bidirectional || !forth;
+    if (!path.known) {
+      path = way;
+    } else if (!path_has_ends(&path, &way) && !path_has_ends(&path, &back)) {
+      return (struct path){.known = false};
+    }
+    path.bidirectional = path.bidirectional || !path_has_ends(&path, &way);
   }
-  if (first == NULL || !path.known) {
-    return (struct path){.known = false};
-  }
-  path.from_gpu = first->source_is_gpu;
-  path.from = first->source;
-  path.to_gpu = first->target_is_gpu;
-  path.to = first->target;
-  if (result_is_chase(bench)) {
-    path = (struct path){.known = true,
-                         .from_gpu = path.to_gpu,
-                         .from = path.to,
-                         .to_gpu = path.from_gpu,
-                         .to = path.from};
-  }
-  return path;
+  return result_is_chase(bench) ? path_back(path) : path;
 }
 
 /* Kinds of memory at both ends of the measured flows, each pair once. */
@@ -201,112 +181,82 @@ static const struct case_traits *outliers_traits(struct finder *f) {
 
 ORDER_DEFINE(outliers_compare_machines, struct value, ORDER(x->machine, y->machine))
 
-/* The middle of rates, and its standard error as they differ and as their trials have it. */
-struct middle {
-  double rate, noise, error;
-};
-
-/* The standard error of a median of normal values is sqrt(pi / 2) times that of their mean. */
-static struct middle outliers_middle(const struct value *values, size_t count, double *scratch) {
-  double squares = 0;
-  for (size_t i = 0; i < count; i++) {
-    scratch[i] = values[i].rate;
-    squares += values[i].error * values[i].error;
-  }
-  const double factor = count > 2 ? 1.2533 : 1; /* the median of two is their mean */
-  const struct sample sample = sample_summary(scratch, count);
-  return (struct middle){.noise = 1.2533 * sqrt(sample.variance / (double)count),
-                         .error = factor * sqrt(squares) / (double)count,
-                         .rate = sample_median_select(scratch, count)};
+/* Of side A, which the others are compared with. */
+static bool outliers_is_old(const struct finder *f, size_t run) {
+  return f->options->changes && f->options->sides[run] == SIDE_A;
 }
 
-/* The first old_count values are what the others, of which there are count, are compared with where
- * changes are; else there are none. */
-static void outliers_add_result(struct finder *f, const struct value *values, size_t old_count,
-                                size_t count, double *scratch) {
-  const struct value *last = &values[old_count + count - 1];
-  const size_t environment = f->measured->runs[last->run].environment;
-  const struct middle middle = outliers_middle(values + old_count, count, scratch);
-  struct middle old = {0};
-  if (old_count > 0) {
-    old = outliers_middle(values, old_count, scratch);
+bool outliers_takes_run(const struct finder *f, size_t run) {
+  const enum side *sides = f->options->sides;
+  return sides == NULL || sides[run] == SIDE_B || outliers_is_old(f, run);
+}
+
+/* The middle of rates, and its standard error as they differ and as their trials have it. */
+struct middle {
+  size_t count; /* 0 = there are none, and all else is 0 */
+  double rate, noise, error;
+  struct value last;
+};
+
+/* Of the values of side A, where changes are looked at, or of the others; where the latest run
+ * counts, of that. The standard error of a median of normal values is sqrt(pi / 2) times that of
+ * their mean. */
+static struct middle outliers_middle(const struct finder *f, const struct value *values,
+                                     size_t count, bool old, double *scratch) {
+  const struct measured_run *runs = f->measured->runs;
+  struct middle middle = {0};
+  size_t latest = SIZE_MAX;
+  double squares = 0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t run = values[i].run;
+    if (outliers_is_old(f, run) == old &&
+        (latest == SIZE_MAX || runs[run].started_at_ns > runs[latest].started_at_ns)) {
+      latest = run;
+    }
   }
+  for (size_t i = 0; i < count; i++) {
+    const bool counts = f->options->latest_only ? values[i].run == latest
+                                                : outliers_is_old(f, values[i].run) == old;
+    if (counts) {
+      middle.last = values[i];
+      scratch[middle.count++] = values[i].rate;
+      squares += values[i].error * values[i].error;
+    }
+  }
+  if (middle.count > 0) {
+    const double factor = middle.count > 2 ? 1.2533 : 1; /* the median of two is their mean */
+    const struct sample sample = sample_summary(scratch, middle.count);
+    middle.noise = 1.2533 * sqrt(sample.variance / (double)middle.count);
+    middle.error = factor * sqrt(squares) / (double)middle.count;
+    middle.rate = sample_median_select(scratch, middle.count);
+  }
+  return middle;
+}
+
+/* The result of one case on one machine. */
+static void outliers_add_result(struct finder *f, const struct value *values, size_t count,
+                                double *scratch) {
+  struct middle old = {0};
+  if (f->options->changes) {
+    old = outliers_middle(f, values, count, true, scratch);
+  }
+  const struct middle middle = outliers_middle(f, values, count, false, scratch);
+  if (middle.count == 0 || (f->options->changes && old.count == 0)) {
+    return;
+  }
+  const size_t bench = middle.last.bench;
+  const size_t environment = f->measured->runs[middle.last.run].environment;
   f->results[f->result_count++] = (struct result){
-      .traits = &f->traits[last->bench],
-      .bench = (uint32_t)last->bench,
+      .traits = &f->traits[bench],
+      .bench = (uint32_t)bench,
       .environment = (uint32_t)environment,
       .host = f->hosts[environment],
-      .peer_group = peer_group_of(f, environment, last->bench),
+      .peer_group = peer_group_of(f, environment, bench),
       .rate = middle.rate - old.rate,
       .noise = hypot(middle.noise, old.noise),
       .error = hypot(middle.error, old.error),
       .deviation = NAN,
   };
-}
-
-/* Keeps the values of the latest of their runs; returns how many. */
-static size_t outliers_keep_latest(const struct finder *f, struct value *values, size_t count) {
-  const struct measured_run *runs = f->measured->runs;
-  size_t latest = values[0].run;
-  size_t kept = 0;
-  for (size_t i = 1; i < count; i++) {
-    if (runs[values[i].run].started_at_ns > runs[latest].started_at_ns) {
-      latest = values[i].run;
-    }
-  }
-  for (size_t i = 0; i < count; i++) {
-    if (values[i].run == latest) {
-      values[kept++] = values[i];
-    }
-  }
-  return kept;
-}
-
-/* Moves the values of side A to the front; returns how many. */
-static size_t outliers_part_sides(const struct finder *f, struct value *values, size_t count) {
-  size_t before = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (f->options->changes && f->options->sides[values[i].run] == SIDE_A) {
-      const struct value value = values[i];
-      values[i] = values[before];
-      values[before++] = value;
-    }
-  }
-  return before;
-}
-
-/* The results of one case on one machine. */
-static void outliers_add_machine(struct finder *f, struct value *values, size_t count,
-                                 double *scratch) {
-  const bool latest = f->options->latest_only;
-  size_t old_count = outliers_part_sides(f, values, count);
-  struct value *recent = values + old_count;
-  size_t recent_count = count - old_count;
-  if (recent_count == 0 || (f->options->changes && old_count == 0)) {
-    return;
-  }
-  if (latest) {
-    recent_count = outliers_keep_latest(f, recent, recent_count);
-    const size_t kept = old_count > 0 ? outliers_keep_latest(f, values, old_count) : 0;
-    memmove(values + kept, recent, recent_count * sizeof *values);
-    old_count = kept;
-  }
-  outliers_add_result(f, values, old_count, recent_count, scratch);
-}
-
-bool outliers_takes_run(const struct finder *f, size_t run) {
-  const enum side *sides = f->options->sides;
-  return sides == NULL || sides[run] == SIDE_B || (f->options->changes && sides[run] == SIDE_A);
-}
-
-static void outliers_sort_machines(struct value *values, size_t count) {
-  size_t i = 1;
-  while (i < count && values[i - 1].machine <= values[i].machine) {
-    i++;
-  }
-  if (i < count) {
-    ORDER_SORT(values, count, outliers_compare_machines);
-  }
 }
 
 /* Makes one result per machine of the medians of one case_key. */
@@ -327,9 +277,9 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
                                       .bench = medians[i].bench};
     }
   }
-  outliers_sort_machines(values, used);
+  ORDER_SORT(values, used, outliers_compare_machines);
   FOR_EACH_GROUP(first, last, used, values[last].machine == values[first].machine) {
-    outliers_add_machine(f, values + first, last - first, scratch);
+    outliers_add_result(f, values + first, last - first, scratch);
   }
 }
 
@@ -381,13 +331,12 @@ static void outliers_level_places(const struct finder *f, struct result *results
   }
   const double middle = outliers_usual(f, scratch, count);
   qsort(sorted, count, sizeof(void *), outliers_compare_places);
-  for (size_t first = 0, last = 0; first < count; first = last) {
-    for (last = first; last < count && sorted[last]->traits->place == sorted[first]->traits->place;
-         last++) {
-      scratch[last - first] = sorted[last]->rate;
-    }
+  FOR_EACH_GROUP(first, last, count, sorted[last]->traits->place == sorted[first]->traits->place) {
     if (last - first < OUTLIER_FLEET_HOSTS) {
       continue;
+    }
+    for (size_t i = first; i < last; i++) {
+      scratch[i - first] = sorted[i]->rate;
     }
     const double usual = outliers_usual(f, scratch, last - first);
     for (size_t i = first; i < last; i++) {

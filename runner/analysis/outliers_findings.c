@@ -9,20 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Equal texts are one pointer. */
-static int findings_compare_texts(const char *a, const char *b) {
-  return a == b ? 0 : strcmp(a, b);
-}
-
 /* Equal for components that are judged together. */
 static int findings_compare_sets(const struct component *x, const struct component *y) {
-  int order = findings_compare_texts(x->block, y->block);
-  order = order != 0 ? order : findings_compare_texts(x->memory, y->memory);
-  order = order != 0 ? order : (int)x->sizes - (int)y->sizes;
-  order = order != 0 ? order : (int)x->entity - (int)y->entity;
-  order = order != 0 ? order : (int)x->role - (int)y->role;
-  order = order != 0 ? order : x->of_two - y->of_two;
-  return order != 0 ? order : x->fitted - y->fitted;
+  const int blocks = x->block == y->block ? 0 : strcmp(x->block, y->block); /* mostly one pointer */
+  const int memories = x->memory == y->memory ? 0 : strcmp(x->memory, y->memory);
+  return blocks ?: memories ?: ORDER(x->sizes, y->sizes) ?: ORDER(x->entity, y->entity) ?: ORDER(x->role, y->role) ?: ORDER(x->of_two, y->of_two) ?: ORDER(x->fitted, y->fitted);
 }
 
 static int findings_compare_components(const struct component *x, const struct component *y) {
@@ -209,7 +200,7 @@ static void findings_judge_halves(struct candidate *candidates, size_t count, st
       return;
     }
   }
-  qsort(sorted, count, sizeof(void *), findings_compare_values);
+  ORDER_SORT(sorted, count, findings_compare_values);
 #define VALUE(i) (sorted[i]->observation.value)
   const double gap = VALUE(half) - VALUE(half - 1);
   const double within = fmax(VALUE(half - 1) - VALUE(0), VALUE(count - 1) - VALUE(half));
@@ -339,6 +330,7 @@ static void findings_explain_host(const struct host_candidates *host, bool *expl
 static bool findings_are_halves(const struct candidate *a, const struct candidate *b) {
   const struct component *x = &a->observation.component;
   const struct component *y = &b->observation.component;
+  const struct path back = path_back(y->path);
   if (x->entity != y->entity || x->fitted != y->fitted || x->host != y->host ||
       x->sizes != y->sizes || x->block != y->block) {
     return false;
@@ -348,9 +340,7 @@ static bool findings_are_halves(const struct candidate *a, const struct candidat
            b->role == ROLE_TARGET;
   }
   return x->entity == ENTITY_LINK && a->role == ROLE_NONE && b->role == ROLE_NONE &&
-         x->path.from_gpu == y->path.to_gpu && x->path.from == y->path.to &&
-         x->path.to_gpu == y->path.from_gpu && x->path.to == y->path.from &&
-         x->memory == y->reverse_memory;
+         path_has_ends(&x->path, &back) && x->memory == y->reverse_memory;
 }
 
 static void findings_merge(struct candidate *a, struct candidate *b) {
@@ -386,27 +376,20 @@ ORDER_DEFINE(findings_compare_hosts, struct candidate *const,
              ORDER((*x)->observation.component.host, (*y)->observation.component.host)
                  ?: ORDER(*x, *y))
 
-/* What a host with something slow explains by itself. */
+/* What a host explains by itself: nothing where nothing is slow. */
 static void findings_relate(struct finder *f, struct candidate *candidates, size_t count) {
   struct candidate **sorted = arena_array(&f->arena, count, sizeof *sorted);
   bool *explained = arena_array(&f->arena, count, sizeof *explained);
   for (size_t i = 0; i < count; i++) {
     sorted[i] = &candidates[i];
   }
-  if (count > 1) { /* none is NULL */
-    qsort(sorted, count, sizeof(void *), findings_compare_hosts);
-  }
-  for (size_t first = 0, last = 0; first < count; first = last) {
-    bool slow = false;
-    const uint32_t number = sorted[first]->observation.component.host;
-    for (; last < count && sorted[last]->observation.component.host == number; last++) {
-      slow = slow || sorted[last]->finding == FINDING_SLOW;
-    }
+  ORDER_SORT(sorted, count, findings_compare_hosts);
+  FOR_EACH_GROUP(first, last, count,
+                 sorted[last]->observation.component.host ==
+                     sorted[first]->observation.component.host) {
     const struct host_candidates host = {sorted + first, last - first};
-    if (slow) {
-      findings_explain_host(&host, explained);
-      findings_merge_halves(&host);
-    }
+    findings_explain_host(&host, explained);
+    findings_merge_halves(&host);
   }
 }
 

@@ -47,22 +47,13 @@ static const char *fleet_join(struct arena *arena, const char *list, const char 
   return list;
 }
 
-static const struct measured_gpu *fleet_gpu(const struct measured_environment *e, int number) {
-  for (size_t i = 0; i < e->gpu_count; i++) {
-    if (e->gpus[i].number == number) {
-      return &e->gpus[i];
-    }
-  }
-  return NULL;
-}
-
 static void fleet_set_gpus(struct finder *f, const struct outlier_verdict *verdict,
                            struct outlier_part *part) {
   const struct measured_environment *e = &f->measured->environments[verdict->environment];
   struct arena *arena = &f->outliers->arena;
   for (size_t i = 0; i < 2 && verdict->gpus[i] >= 0; i++) {
     part->gpus |= verdict->gpus[i] < ANALYSIS_GPUS_MAX ? UINT64_C(1) << verdict->gpus[i] : 0;
-    const struct measured_gpu *gpu = fleet_gpu(e, verdict->gpus[i]);
+    const struct measured_gpu *gpu = outliers_gpu(e, verdict->gpus[i]);
     if (gpu != NULL && gpu->uuid != NULL) {
       part->uuid =
           part->uuid == NULL ? gpu->uuid : arena_format(arena, "%s, %s", part->uuid, gpu->uuid);

@@ -98,13 +98,33 @@ struct finder {
   struct arena arena; /* of all that is dropped at the end */
 };
 
-bool path_is_between_gpus(const struct path *path);
+static inline bool path_is_between_gpus(const struct path *path) {
+  return path->known && path->from_gpu && path->to_gpu && path->from != path->to;
+}
+/* Within a GPU. */
+static inline bool path_is_local(const struct path *path) {
+  return path->known && path->from_gpu && path->to_gpu && path->from == path->to;
+}
+/* The same ends in the same order. */
+static inline bool path_has_ends(const struct path *path, const struct path *other) {
+  return path->from_gpu == other->from_gpu && path->from == other->from &&
+         path->to_gpu == other->to_gpu && path->to == other->to;
+}
+static inline struct path path_back(struct path path) {
+  return (struct path){path.known, path.bidirectional, path.to_gpu, path.from_gpu,
+                       path.to,    path.from};
+}
+/* NULL = there is no GPU of that number, which may be -1. */
+const struct measured_gpu *outliers_gpu(const struct measured_environment *e, int number);
 bool result_is_slow(const struct result *result); /* by more than the margin */
 /* What is usual among rates, the median, or among changes (robust_usual_change()). */
 double outliers_usual(const struct finder *f, const double *values, size_t count);
 /* By options.sides. */
 bool outliers_takes_run(const struct finder *f, size_t run);
 bool result_is_chase(const struct measured_case *bench);
+
+/* What a result tells of a component that the caller sets. */
+struct observation result_observation(const struct result *result);
 
 /* outliers_observations.c: compares each result with its peers; fills observations. */
 void outliers_observe(struct finder *f);

@@ -12,6 +12,24 @@ static void observations_add(struct finder *f, const struct observation *observa
       *observation;
 }
 
+struct observation result_observation(const struct result *result) {
+  return (struct observation){.component = {.host = result->host,
+                                            .block = result->traits->block,
+                                            .memory = result->traits->memory,
+                                            .reverse_memory = result->traits->reverse_memory,
+                                            .sizes = result->traits->sizes},
+                              .value = result->deviation,
+                              .noise = result->noise,
+                              .error = result->error,
+                              .margin = result->traits->margin,
+                              .cases = 1,
+                              .slow_cases = result_is_slow(result),
+                              .environment = result->environment,
+                              .worst = result->bench,
+                              .worst_deviation = result->deviation,
+                              .other = SIZE_MAX};
+}
+
 /* ---- two-way tables: the effect of a GPU apart from that of a link ---- */
 
 /* The two-way table of one host: effects below `second` are sources, or GPUs where a path is
@@ -71,19 +89,12 @@ static void table_set_noise(struct place_table *table) {
   table->error = sample_median_in_place(scratch, table->count);
 }
 
-static struct observation table_observation(const struct place_table *table, size_t i) {
-  const struct result *result = &table->results[i];
-  return (struct observation){.component = {.host = result->host,
-                                            .block = result->traits->block,
-                                            .memory = result->traits->memory,
-                                            .reverse_memory = result->traits->reverse_memory,
-                                            .sizes = result->traits->sizes,
-                                            .fitted = true},
-                              .margin = result->traits->margin,
-                              .environment = result->environment,
-                              .worst = result->bench,
-                              .worst_deviation = INFINITY,
-                              .other = SIZE_MAX};
+static struct observation table_observation(const struct result *result) {
+  struct observation observation = result_observation(result);
+  observation.component.fitted = true;
+  observation.cases = observation.slow_cases = 0;
+  observation.worst_deviation = INFINITY;
+  return observation;
 }
 
 static void table_add_cell(struct observation *observation, const struct result *result) {
@@ -98,7 +109,7 @@ static void table_add_cell(struct observation *observation, const struct result 
 }
 
 static void table_add_gpu(struct finder *f, const struct place_table *table, size_t e) {
-  struct observation observation = table_observation(table, 0);
+  struct observation observation = table_observation(table->results);
   observation.component.entity = ENTITY_GPU;
   observation.component.role = table->second == table->effect_count ? ROLE_BOTH
                                : e < table->second                  ? ROLE_SOURCE
@@ -118,7 +129,7 @@ static void table_add_gpu(struct finder *f, const struct place_table *table, siz
 
 static void table_add_link(struct finder *f, const struct place_table *table, size_t i,
                            size_t parameters) {
-  struct observation observation = table_observation(table, i);
+  struct observation observation = table_observation(&table->results[i]);
   observation.component.entity = ENTITY_LINK;
   observation.component.path = table->results[i].traits->path;
   observation.value = table->cells[i].residual;
@@ -156,24 +167,6 @@ static bool table_observe(struct finder *f, struct result *results, size_t count
 
 /* ---- all else ---- */
 
-static struct observation observations_of(const struct result *result) {
-  return (struct observation){.component = {.host = result->host,
-                                            .block = result->traits->block,
-                                            .memory = result->traits->memory,
-                                            .reverse_memory = result->traits->reverse_memory,
-                                            .sizes = result->traits->sizes},
-                              .value = result->deviation,
-                              .noise = result->noise,
-                              .error = result->error,
-                              .margin = result->traits->margin,
-                              .cases = 1,
-                              .slow_cases = result_is_slow(result),
-                              .environment = result->environment,
-                              .worst = result->bench,
-                              .worst_deviation = result->deviation,
-                              .other = SIZE_MAX};
-}
-
 /* Role of a GPU in the flows of a case; ROLE_NONE = some flows do not touch it. */
 static enum outlier_role observations_role(const struct measured_case *bench, int gpu) {
   bool source = true;
@@ -204,7 +197,7 @@ static enum outlier_role observations_role(const struct measured_case *bench, in
 /* The host, the GPUs that all flows touch, and the link where all flows use one. */
 static void observations_add_components(struct finder *f, const struct result *result) {
   const struct measured_case *bench = &f->measured->cases[result->bench];
-  struct observation observation = observations_of(result);
+  struct observation observation = result_observation(result);
   observation.component.entity = ENTITY_HOST;
   observations_add(f, &observation);
   observation.component.entity = ENTITY_GPU;
@@ -219,7 +212,7 @@ static void observations_add_components(struct finder *f, const struct result *r
     }
   }
   const struct path *path = &result->traits->path;
-  if (path->known && !(path->from_gpu && path->to_gpu && path->from == path->to)) {
+  if (path->known && !path_is_local(path)) {
     observation.component.entity = ENTITY_LINK;
     observation.component.role = ROLE_NONE;
     observation.component.path = *path;
@@ -232,7 +225,7 @@ static void observations_of_two(struct finder *f, struct result *two) {
   for (size_t i = 0; i < 2; i++) {
     const struct result *other = &two[1 - i];
     const struct path *path = &two[i].traits->path;
-    struct observation observation = observations_of(&two[i]);
+    struct observation observation = result_observation(&two[i]);
     observation.component.of_two = true;
     observation.value = observation.worst_deviation = two[i].rate - other->rate;
     observation.noise = hypot(two[i].noise, other->noise);
@@ -241,7 +234,7 @@ static void observations_of_two(struct finder *f, struct result *two) {
     if (!path->known) {
       continue;
     }
-    const bool local = path->from_gpu && path->to_gpu && path->from == path->to;
+    const bool local = path_is_local(path);
     observation.component.entity = local ? ENTITY_GPU : ENTITY_LINK;
     observation.component.role = local ? ROLE_LOCAL : ROLE_NONE;
     observation.component.path =
@@ -272,7 +265,7 @@ static void observations_of_hosts(struct finder *f, struct result *results,
       results[i].deviation = results[i].rate - middle;
       slow_cases += result_is_slow(&results[i]);
     }
-    struct observation observation = observations_of(&results[levels[h].first]);
+    struct observation observation = result_observation(&results[levels[h].first]);
     observation.slow_cases = slow_cases;
     observation.component.entity = ENTITY_HOST;
     observation.value = observation.worst_deviation = levels[h].level - middle;

@@ -36,30 +36,12 @@ static const char *rows_component_name(struct finder *f, const struct component 
   return rows_path_name(&f->outliers->arena, &component->path, component->path.bidirectional);
 }
 
-static const char *rows_uuid(const struct finder *f, const struct observation *observation) {
-  const struct measured_environment *e = &f->measured->environments[observation->environment];
-  for (size_t i = 0; i < e->gpu_count && observation->component.entity == ENTITY_GPU; i++) {
-    if (e->gpus[i].number == observation->component.path.from) {
-      return e->gpus[i].uuid;
-    }
-  }
-  return NULL;
-}
-
-/* back_too: the link is slow in both directions. */
-static bool rows_is_on_link(const struct path *path, const struct path *link, bool back_too) {
-  const bool forth = path->from_gpu == link->from_gpu && path->from == link->from &&
-                     path->to_gpu == link->to_gpu && path->to == link->to;
-  const bool back = path->from_gpu == link->to_gpu && path->from == link->to &&
-                    path->to_gpu == link->from_gpu && path->to == link->from;
-  return path->known && path->bidirectional == link->bidirectional && (forth || (back && back_too));
-}
-
 static bool rows_is_about(const struct finder *f, const struct result *result,
                           const struct candidate *candidate) {
   const struct component *component = &candidate->observation.component;
   const struct measured_case *bench = &f->measured->cases[result->bench];
   const struct path *path = &result->traits->path;
+  const struct path reverse = path_back(component->path);
   const bool back = candidate->role == ROLE_BOTH && component->entity == ENTITY_LINK &&
                     result->traits->memory == component->reverse_memory;
   if (result->host != component->host || result->traits->sizes != component->sizes ||
@@ -71,7 +53,9 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
   case ENTITY_HOST:
     return true;
   case ENTITY_LINK:
-    return rows_is_on_link(path, &component->path, candidate->role == ROLE_BOTH);
+    return path->known && path->bidirectional == component->path.bidirectional &&
+           (path_has_ends(path, &component->path) ||
+            (candidate->role == ROLE_BOTH && path_has_ends(path, &reverse)));
   case ENTITY_GPU:
   case entity_name_count:
     break;
@@ -205,7 +189,7 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
       .role = candidate->role,
       .host = rows_host_name(f, component),
       .name = rows_component_name(f, component),
-      .uuid = rows_uuid(f, observation),
+      .environment = observation->environment,
       .block = component->block,
       .memory = component->memory,
       .memory_matters = rows_has_memories(f, component->block),
@@ -224,7 +208,10 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
       .direction = rows_direction(candidate),
       .verdict = SIZE_MAX,
   };
-  row.environment = observation->environment;
+  const struct measured_gpu *gpu =
+      outliers_gpu(&f->measured->environments[row.environment],
+                   component->entity == ENTITY_GPU ? component->path.from : -1);
+  row.uuid = gpu != NULL ? gpu->uuid : NULL;
   rows_set_gpus(component, &row);
   if (candidate->finding == FINDING_SLOW || candidate->finding == FINDING_EXPLAINED) {
     rows_count_cases(f, candidate, &row);
