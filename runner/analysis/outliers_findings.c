@@ -86,27 +86,11 @@ static double findings_stretch(const struct observation *observation) {
                                                               : 0;
 }
 
-/* Judges the candidates of one set by their combined values. tests: sets that share ROBUST_ALPHA.
- */
-static void findings_judge_set(struct finder *f, struct candidate *candidates, size_t count,
-                               size_t tests) {
-  struct arena *arena = &f->arena;
-  struct robust_score *scores = arena_array(arena, count, sizeof *scores);
-  double *scratch = arena_array(arena, count, sizeof *scratch);
-  const bool of_two = candidates[0].observation.component.of_two;
-  double fitted = 0;
+/* Scores of a set. noise: the least of each value; fitted: as of robust_score_all(). */
+static void findings_score(const struct finder *f, struct robust_score *scores, size_t count,
+                           double noise, double fitted, bool of_two, size_t tests) {
   for (size_t i = 0; i < count; i++) {
-    scratch[i] = candidates[i].scatter;
-    fitted += candidates[i].observation.fitted_share;
-  }
-  const double scatter = sample_median_in_place(scratch, count);
-  for (size_t i = 0; i < count; i++) {
-    const struct observation *observation = &candidates[i].observation;
-    scores[i] = (struct robust_score){.value = observation->value,
-                                      .noise = fmax(observation->noise, scatter),
-                                      .error = observation->error,
-                                      .margin = observation->margin,
-                                      .stretch = findings_stretch(observation)};
+    scores[i].noise = fmax(scores[i].noise, noise);
     if (of_two) {
       robust_score_pair(&scores[i]);
     }
@@ -114,6 +98,30 @@ static void findings_judge_set(struct finder *f, struct candidate *candidates, s
   if (!of_two) {
     robust_score_all(scores, count, (size_t)lround(fitted), tests, f->options->changes);
   }
+}
+
+static struct robust_score findings_to_score(const struct observation *observation) {
+  return (struct robust_score){.value = observation->value,
+                               .noise = observation->noise,
+                               .error = observation->error,
+                               .margin = observation->margin};
+}
+
+/* Judges the candidates of one set by their combined values. tests: sets that share ROBUST_ALPHA.
+ */
+static void findings_judge_set(struct finder *f, struct candidate *candidates, size_t count,
+                               size_t tests) {
+  struct robust_score *scores = arena_array(&f->arena, count, sizeof *scores);
+  double *scratch = arena_array(&f->arena, count, sizeof *scratch);
+  const bool of_two = candidates[0].observation.component.of_two;
+  double fitted = 0;
+  for (size_t i = 0; i < count; i++) {
+    scratch[i] = candidates[i].scatter;
+    fitted += candidates[i].observation.fitted_share;
+    scores[i] = findings_to_score(&candidates[i].observation);
+    scores[i].stretch = findings_stretch(&candidates[i].observation);
+  }
+  findings_score(f, scores, count, sample_median_in_place(scratch, count), fitted, of_two, tests);
   for (size_t i = 0; i < count; i++) {
     struct candidate *candidate = &candidates[i];
     candidate->score = scores[i];
@@ -133,33 +141,25 @@ static bool findings_may_be_single(const struct candidate *candidate) {
  * all observations of the set. */
 static void findings_judge_singles(struct finder *f, struct candidate *candidates, size_t count,
                                    size_t tests) {
-  struct arena *arena = &f->arena;
   const struct observation *observations = candidates[0].observations; /* the whole set, sorted */
   const bool of_two = observations->component.of_two;
   size_t observation_count = 0;
   for (size_t i = 0; i < count; i++) {
     observation_count += candidates[i].observation_count;
   }
-  struct robust_score *scores = arena_array(arena, observation_count, sizeof *scores);
-  double *scratch = arena_array(arena, observation_count, sizeof *scratch);
+  struct robust_score *scores = arena_array(&f->arena, observation_count, sizeof *scores);
+  double *scratch = arena_array(&f->arena, observation_count, sizeof *scratch);
   double fitted = 0;
   for (size_t i = 0; i < observation_count; i++) {
     scratch[i] = observations[i].noise;
-  }
-  /* The noise of few processes is hardly known: the smallest of many would mean nothing. */
-  const double noise = sample_median_in_place(scratch, observation_count);
-  for (size_t i = 0; i < observation_count; i++) {
-    scores[i] = (struct robust_score){.value = observations[i].value,
-                                      .noise = fmax(observations[i].noise, noise),
-                                      .error = observations[i].error,
-                                      .margin = OUTLIER_SINGLE_MARGINS * observations[i].margin};
     fitted += observations[i].fitted_share;
-    if (of_two) {
-      robust_score_pair(&scores[i]);
-    }
+    scores[i] = findings_to_score(&observations[i]);
+    scores[i].margin *= OUTLIER_SINGLE_MARGINS;
   }
-  if (!of_two && count >= ROBUST_COUNT_MIN) {
-    robust_score_all(scores, observation_count, (size_t)lround(fitted), tests, f->options->changes);
+  if (of_two || count >= ROBUST_COUNT_MIN) {
+    /* The noise of few processes is hardly known: the smallest of many would mean nothing. */
+    findings_score(f, scores, observation_count, sample_median_in_place(scratch, observation_count),
+                   fitted, of_two, tests);
   }
   for (size_t i = 0; i < count; i++) {
     struct candidate *candidate = &candidates[i];
