@@ -59,6 +59,16 @@ static const struct advice_option {
 };
 enum { OF_RUN = 3 };
 
+/* The other way to say --processes. */
+static size_t advice_sets_processes(const struct advice_words *words, size_t w) {
+  static const char KEY[] = "measure.processes=";
+  const char *word = words->items[w];
+  if (strcmp(word, "--set") == 0 && w + 1 < words->count) {
+    return strncmp(words->items[w + 1], KEY, strlen(KEY)) == 0 ? 2 : 0;
+  }
+  return strncmp(word, "--set=", 6) == 0 && strncmp(word + 6, KEY, strlen(KEY)) == 0 ? 1 : 0;
+}
+
 /* How many words from that one on are such an option, of the list from `first` on; 0 = none. */
 static size_t advice_left_out(const struct advice_words *words, size_t w, size_t first) {
   for (size_t i = first; i < COUNT_OF(LEFT_OUT); i++) {
@@ -66,7 +76,7 @@ static size_t advice_left_out(const struct advice_words *words, size_t w, size_t
       return LEFT_OUT[i].has_value && strcmp(words->items[w], LEFT_OUT[i].name) == 0 ? 2 : 1;
     }
   }
-  return 0;
+  return advice_sets_processes(words, w);
 }
 
 /* The words that say what is measured. */

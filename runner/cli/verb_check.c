@@ -166,7 +166,7 @@ static void verb_check_say_provisional(struct command *command, const struct com
       options->fails[VERDICT_REGRESSED] ? comparison->summary.provisional[VERDICT_REGRESSED] : 0;
   say_note(&command->common, "%s%zu %s (%s%s). To fail on it: %s", passed,
            slower > 0 ? slower : count,
-           slower > 0 ? strings_plural(slower, "case looks slower", "cases look slower")
+           slower > 0 ? strings_plural(slower, "case is REGRESSED?", "cases are REGRESSED?")
                       : strings_plural(count, "finding is provisional", "findings are provisional"),
            slower > 0 ? "provisional: " : "", diff_provisional_words(&command->arena, comparison),
            options->fail_on_given ? "add provisional to --fail-on" : "--fail-on provisional");

@@ -41,9 +41,10 @@ static void verb_diff_check(struct command *command, struct argp_state *state) {
 
 /* The default sides. */
 struct verb_diff_default {
-  struct run_ref latest; /* that measured something */
-  struct run_ref before; /* of its scenario; id 0 = there is none, and A is whichever is before */
-  bool is_latest;        /* no run is later, not even one that measured nothing */
+  struct run_ref latest;   /* that measured something */
+  struct run_ref before;   /* of its scenario; id 0 = there is none, and A is whichever is before */
+  bool is_latest;          /* no run is later, not even one that measured nothing */
+  const char *passed_over; /* "; run 3 failed: REASON": why not that one; "" = it did not fail */
 };
 
 static enum status verb_diff_choose(struct command *command, struct verb_diff_default *sides,
@@ -55,6 +56,13 @@ static enum status verb_diff_choose(struct command *command, struct verb_diff_de
   RETURN_ON_ERROR(selector_find_to_compare(command->database, 0, &sides->latest, err));
   sides->latest = sides->latest.id == 0 ? latest : sides->latest;
   sides->is_latest = sides->latest.id == latest.id;
+  if (!sides->is_latest) {
+    RETURN_ON_ERROR(
+        run_failure_read(command->database, latest.id, &command->arena, &sides->passed_over, err));
+    sides->passed_over = arena_around(
+        &command->arena, arena_format(&command->arena, "; run %lld failed: ", (long long)latest.id),
+        sides->passed_over, "");
+  }
   RETURN_ON_ERROR(selector_find_before(command->database, sides->latest.id, &sides->before, err));
   request->names[SIDE_A] = sides->before.id == 0 ? "previous"
                                                  : arena_format(&command->arena, "run:%lld",
@@ -70,7 +78,7 @@ static enum status verb_diff_choose(struct command *command, struct verb_diff_de
 static enum status verb_diff_compare_default(struct command *command, struct compare_result *result,
                                              struct error *err) {
   const char *const *names = command->request.names;
-  struct verb_diff_default sides = {0};
+  struct verb_diff_default sides = {.passed_over = ""};
   struct run_scenario recorded;
   RETURN_ON_ERROR(verb_diff_choose(command, &sides, err));
   /* Else what is previous to the latest may be this run itself. */
@@ -83,7 +91,8 @@ static enum status verb_diff_compare_default(struct command *command, struct com
     return error_set(err, STATUS_UNSUPPORTED, "nothing to compare: run %lld is the only run of %s",
                      (long long)sides.latest.id, recorded.name);
   }
-  say_note(&command->common, "comparing %s (A) with %s (B)", names[SIDE_A], names[SIDE_B]);
+  say_note(&command->common, "comparing %s (A) with %s (B)%s", names[SIDE_A], names[SIDE_B],
+           sides.passed_over);
   return status;
 }
 
@@ -139,7 +148,7 @@ const struct verb VERB_DIFF = {
     .doc =
         "A and B select runs: run:ID, tag:NAME, driver:VERSION, baseline:NAME, latest, previous. A "
         "tag or driver selects all of its runs, and a comma joins several. The default is the "
-        "latest run, unless it skipped every case, against the run of its scenario before it. The "
+        "latest run that measured a case, against the run of its scenario before it. The "
         "test compares runs where a side has several, else processes. Four runs per side or more, "
         "A and B in turn, decide best.\n\n"
         "The threshold, the smallest change that matters, is --delta, else delta of the scenario "

@@ -161,15 +161,20 @@ static void power_say_delta(const struct power_request *request, double detect) 
   printf("%s %%, too close to %g %%.\n", text.text, 100 * detect);
 }
 
+/* Never rounded up to all cases. */
+static double power_percent(const struct power_way *way) {
+  return floor(1000 * way->found) / 10;
+}
+
 /* The answer, before the table of all ways. */
 static void power_say(const struct command *command, const struct power_request *request,
                       const struct power_way *best) {
   const struct power_options *options = command->options;
   if (best->runs > 0) {
-    printf("With %u %s of %u %s per side, %.0f %% of the %zu cases would show a change of %g %%. "
+    printf("With %u %s of %u %s per side, %g %% of the %zu cases would show a change of %g %%. "
            "This takes about %s per side.\n",
            best->runs, strings_plural(best->runs, "run", "runs"), best->processes,
-           strings_plural(best->processes, "process", "processes"), floor(100 * best->found),
+           strings_plural(best->processes, "process", "processes"), power_percent(best),
            request->count, 100 * options->detect,
            units_format_duration_short(best->duration_ns, UNITS_TEXT));
   } else {
@@ -182,9 +187,9 @@ static void power_say(const struct command *command, const struct power_request 
   if (request->recorded == 0) {
     printf("This assumes a quiet machine, as no run of these cases is recorded (--compare A).\n");
   } else {
-    printf("This is based on how %zu of %zu cases varied over up to %zu recorded %s%s.\n",
-           request->recorded, request->count, request->spreads.runs,
-           strings_plural(request->spreads.runs, "run", "runs"),
+    printf("This is based on how %zu of %zu cases varied %s %zu recorded %s%s.\n",
+           request->recorded, request->count, request->spreads.runs > 1 ? "over up to" : "within",
+           request->spreads.runs, strings_plural(request->spreads.runs, "run", "runs"),
            request->spreads.between_known
                ? ""
                : "; runs are taken to differ as much as its processes do");
@@ -207,7 +212,7 @@ static enum status power_print(struct command *command, const struct power_reque
   for (size_t i = 0; i < PROCESSES_TRIED && status == STATUS_OK; i++) {
     status = SINK_ROW(sink, err, cell_integer(ways[i].processes),
                       cell_integer(ways[i].runs > 0 ? ways[i].runs : DIFF_PROCESSES_MAX),
-                      cell_real(round(1000 * ways[i].found) / 10),
+                      cell_real(power_percent(&ways[i])),
                       cell_real(round((double)ways[i].duration_ns / 1e9)));
   }
   return THEN(status, sink_end(sink, err));

@@ -286,17 +286,17 @@ enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, 
 /* A signal handler has no other place to leave word. */
 static volatile sig_atomic_t interrupts;
 
-/* When the second came, in seconds. */
-static volatile sig_atomic_t interrupted_at;
+/* When the second came, in seconds; which it was. */
+static volatile sig_atomic_t interrupted_at, interrupted_by;
 
 /* Who asks again after some seconds is not waited for: the process may be where it does not see it.
  */
 static void count_interrupt(int number) {
   enum { PATIENCE_S = 5 };
-  (void)number;
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   const sig_atomic_t second = (sig_atomic_t)now.tv_sec;
+  interrupted_by = number;
   if (interrupts < 2) {
     interrupts = interrupts + 1;
     interrupted_at = second;
@@ -322,4 +322,9 @@ const volatile sig_atomic_t *watch_interrupts(void) {
   watch_signal(SIGTERM);
   watch_signal(SIGHUP); /* the terminal is gone */
   return &interrupts;
+}
+
+const char *interrupt_again_words(void) {
+  return interrupted_by == SIGINT ? "press Ctrl-C again to stop now"
+                                  : "another signal stops it now";
 }

@@ -105,3 +105,5 @@ enum status read_stdin(const char *what, size_t max_bytes, struct arena *arena, 
 /* SIGINT and SIGTERM count up to 2 from here on: 1 = end soon, 2 = end now. Another
  * one 5 s later ends the process. */
 const volatile sig_atomic_t *watch_interrupts(void);
+/* What to do to end now, for a message: the last signal may have come from a terminal or not. */
+const char *interrupt_again_words(void);

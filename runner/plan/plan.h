@@ -105,7 +105,6 @@ enum { SKIP_GROUP_CASES_MAX = 2 };
 /* Skipped cases that share a reason, but for the numbers of GPUs and nodes in it. */
 struct skip_group {
   const char *reason; /* where numbers differ "for example: " and the first */
-  const char *block;  /* NULL = several */
   size_t count;
   const struct plan_case *cases[SKIP_GROUP_CASES_MAX]; /* the first ones */
 };

@@ -66,16 +66,13 @@ size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
       if (last == count) {
         items = arena_grow(arena, items, count, &capacity, sizeof *items);
         known = arena_grow(arena, known, count, &known_capacity, sizeof *known);
-        items[count] = (struct skip_group){.reason = c->skip_reason, .block = c->bench.block};
+        items[count] = (struct skip_group){.reason = c->skip_reason};
         known[count++] = (struct skipped_known){pattern, c->skip_reason};
       }
     }
     struct skip_group *group = &items[last];
     if (strcmp(group->reason, c->skip_reason) != 0) {
       group->reason = arena_format(arena, "%s, for example", known[last].reason);
-    }
-    if (group->block != NULL && strcmp(group->block, c->bench.block) != 0) {
-      group->block = NULL;
     }
     if (group->count < SKIP_GROUP_CASES_MAX) {
       group->cases[group->count] = c;

@@ -55,8 +55,8 @@ enum status selector_find_before(struct database *database, int64_t run, struct 
 enum status selector_find_sides(struct database *database, int64_t run, struct arena *arena,
                                 const char **sides, struct error *err) CHECK_RESULT;
 
-/* The latest run of the scenario of that run; run 0: of any scenario, but for runs that skipped all
- * cases. id 0 = there is none. */
+/* The latest run of the scenario of that run; run 0: of any scenario, but for runs that measured no
+ * case. id 0 = there is none. */
 enum status selector_find_to_compare(struct database *database, int64_t run, struct run_ref *found,
                                      struct error *err) CHECK_RESULT;
 

@@ -445,13 +445,30 @@ bool diff_any_on_both(const struct comparison *comparison) {
 
 /* Undecided cases, by how they differ. */
 struct undecided {
-  size_t slower, faster, others;       /* by more than the threshold, or not */
-  const struct comparison_row *widest; /* of the former; NULL = there are none */
+  size_t slower, faster;
+  size_t noisy;                        /* the interval of the change has both */
+  size_t others;                       /* within the threshold */
+  const struct comparison_row *widest; /* of slower and faster ones; NULL = there are none */
 };
 
-/* By more than the threshold, though that is not certain. */
+static bool diff_is_noisy(const struct diff_result *result) {
+  return result->change_low <= 0 && result->change_high >= 0; /* not of NAN */
+}
+
+/* By more than the threshold and, where its interval is known, in one direction, though that is not
+ * certain. */
 static bool diff_seems_changed(const struct comparison_row *row) {
-  return verdict_is_undecided(row->result.verdict) && fabs(row->result.change) > row->delta;
+  return verdict_is_undecided(row->result.verdict) && fabs(row->result.change) > row->delta &&
+         !diff_is_noisy(&row->result);
+}
+
+/* Whether one says more than the other: copies within the host are the noisiest. */
+static bool diff_is_wider(const struct comparison *comparison, const struct comparison_row *row,
+                          const struct comparison_row *than) {
+  const struct measured_case *cases = comparison->measured->cases;
+  const bool gpu = cases[row->bench].gpus != 0;
+  const bool other = cases[than->bench].gpus != 0;
+  return gpu != other ? gpu : fabs(row->result.change) > fabs(than->result.change);
 }
 
 static struct undecided diff_find_undecided(const struct comparison *comparison) {
@@ -462,22 +479,24 @@ static struct undecided diff_find_undecided(const struct comparison *comparison)
     if (!verdict_is_undecided(row->result.verdict)) {
       continue;
     }
-    if (!diff_seems_changed(row)) { /* also NAN */
-      found.others++;
+    if (!diff_seems_changed(row)) {
+      const bool noisy = fabs(change) > row->delta; /* not of NAN */
+      found.noisy += noisy;
+      found.others += !noisy;
       continue;
     }
     found.slower += change < 0;
     found.faster += change > 0;
-    if (found.widest == NULL || fabs(change) > fabs(found.widest->result.change)) {
+    if (found.widest == NULL || diff_is_wider(comparison, row, found.widest)) {
       found.widest = row;
     }
   }
   return found;
 }
 
-/* "18 undecided (2 look slower, 16 within the threshold)"; "" = there are none. */
+/* "18 undecided (2 look slower, 1 too noisy, 15 within the threshold)"; "" = there are none. */
 static const char *diff_undecided_words(struct arena *arena, const struct undecided *found) {
-  const size_t count = found->slower + found->faster + found->others;
+  const size_t count = found->slower + found->faster + found->noisy + found->others;
   const char *text = "";
   if (found->slower > 0) {
     text = arena_add_word(arena, text,
@@ -489,7 +508,12 @@ static const char *diff_undecided_words(struct arena *arena, const struct undeci
                           arena_format(arena, "%zu %s faster", found->faster,
                                        strings_plural(found->faster, "looks", "look")));
   }
-  if (found->others > 0 && found->widest != NULL) {
+  if (found->noisy > 0) {
+    text = arena_add_word(
+        arena, text,
+        found->noisy == count ? "too noisy" : arena_format(arena, "%zu too noisy", found->noisy));
+  }
+  if (found->others > 0 && found->others < count) {
     text =
         arena_add_word(arena, text, arena_format(arena, "%zu within the threshold", found->others));
   }

@@ -162,10 +162,11 @@ static void history_say_marks(struct document *document, const struct measured *
     if (point->mark == HISTORY_NO_MARK) {
       continue;
     }
-    const char *when = UNITS_UTC(measured->runs[point->run].started_at_ns, UNITS_UTC_ISO_MINUTES);
+    const struct measured_run *run = &measured->runs[point->run];
     document_put_behind(document,
                         arena_format(&document->arena, "  %s ", history_mark_sign(point->mark)),
-                        "%s: %s, %s%s", when,
+                        "run %lld, %s: %s, %s%s", (long long)run->ref.id,
+                        UNITS_UTC(run->started_at_ns, UNITS_UTC_ISO_MINUTES),
                         fabs(point->change) < HISTORY_SHOWN_MIN
                             ? "no change"
                             : arena_format(&document->arena, "%+.2f %%", 100 * point->change),

@@ -191,16 +191,17 @@ const char *outliers_alone_words(struct arena *arena, const struct outlier_part 
                       part->certain ? "" : " (not certain: other nodes differ too, or are few)");
 }
 
-/* Of a fleet its parts, which verdicts of several blocks and ways are of. */
+/* Of several hosts each part once, which verdicts of several blocks and ways are of. */
 static void outliers_say_verdicts(struct document *document, const struct measured *measured,
                                   const struct outliers *outliers) {
-  for (size_t i = 0; outliers->is_fleet && i < outliers->part_count; i++) {
+  const bool by_part = outliers->hosts > 1;
+  for (size_t i = 0; by_part && i < outliers->part_count; i++) {
     document_put_toned(document, TONE_BAD, "%s",
                        outliers_part_words(&document->arena, &outliers->parts[i]));
   }
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
-    if (!outliers->is_fleet || verdict->finding != FINDING_SLOW) {
+    if (!by_part || verdict->finding != FINDING_SLOW) {
       document_put_toned(document, verdict->finding == FINDING_SLOW ? TONE_BAD : TONE_WARN, "%s",
                          outliers_verdict_words(&document->arena, measured, outliers, verdict));
     }
@@ -362,14 +363,15 @@ static void outliers_say_summary(struct document *document, const struct measure
     outliers_say_undecided(document, measured, outliers, pairs);
   }
   document_gap(document);
-  const size_t slow = outliers->is_fleet ? outliers->part_count : outliers->slow_count;
+  const bool by_part = outliers->hosts > 1;
+  const size_t slow = by_part ? outliers->part_count : outliers->slow_count;
   document_put(document, "%s slow%s; %zu %s compared with their peers%s%s",
                slow == 0 ? "No GPU, link or host is" : arena_format(arena, "%zu", slow),
                outliers->undecided_count > pairs
                    ? arena_format(arena, ", %zu undecided", outliers->undecided_count - pairs)
                    : "",
                outliers->cases, strings_plural(outliers->cases, "result", "results"),
-               outliers->is_fleet ? arena_format(arena, " on %zu nodes", outliers->hosts) : "",
+               by_part ? arena_format(arena, " on %zu nodes", outliers->hosts) : "",
                outliers->without_peers > 0
                    ? arena_format(arena, ", %zu without enough peers", outliers->without_peers)
                    : "");
@@ -381,7 +383,7 @@ static void outliers_say_summary(struct document *document, const struct measure
                              "(estimated from the median absolute deviation)"
                            : "");
   }
-  if (!outliers->is_fleet) {
+  if (!by_part) {
     const char **lines = NULL;
     const size_t count = outliers_identities(arena, measured, outliers, &lines);
     for (size_t i = 0; i < count; i++) {

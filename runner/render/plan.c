@@ -250,8 +250,12 @@ static void plan_say_totals(struct document *document, const struct plan *plan, 
     time = arena_format(arena, "%s%s", time, start);
   }
   document_gap(document);
-  document_put(document, "%zu case%s%s%s%s%s%s%s", measured, strings_plural(measured, "", "s"),
-               plan->skip_count > 0 ? arena_format(arena, ", %zu skipped", plan->skip_count) : "",
+  document_put(document, "%zu case%s%s%s%s%s%s%s", plan->case_count,
+               strings_plural(plan->case_count, "", "s"),
+               measured == 0 ? ", none measured"
+               : plan->skip_count > 0
+                   ? arena_format(arena, ", %zu of them skipped", plan->skip_count)
+                   : "",
                time,
                measured > 0 && run != NULL && run->budget_ns > 0
                    ? plan_time(arena, ", of the ", run->budget_ns, " that it may take")

@@ -9,26 +9,7 @@
 
 #include <stdio.h>
 
-enum {
-  SKIPPED_SHOWN_MAX = 20, /* reasons */
-  CASES_SHOWN_MAX = 2000, /* by themselves, to people; of more, their blocks */
-};
-
-static void run_show_skipped(const struct common_options *common, const struct plan *plan) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  const struct skip_group *groups = NULL;
-  const size_t count = plan_group_skipped(plan, &arena, &groups);
-  for (size_t i = 0; i < count && i < SKIPPED_SHOWN_MAX; i++) {
-    say_note(common, "skipped %zu %s%s%s: %s", groups[i].count,
-             strings_plural(groups[i].count, "case", "cases"),
-             groups[i].block != NULL ? " of " : "", groups[i].block != NULL ? groups[i].block : "",
-             groups[i].reason);
-  }
-  if (count > SKIPPED_SHOWN_MAX) {
-    say_note(common, "and others for %zu more reasons: haul query --saved skipped%s",
-             count - SKIPPED_SHOWN_MAX, console_db_option(common, &arena));
-  }
-}
+enum { CASES_SHOWN_MAX = 2000 }; /* by themselves, to people; of more, their blocks */
 
 /* "next: haul query --saved energy --plot" */
 static void run_show_queries(const struct common_options *common, const char *scenario) {
@@ -164,8 +145,15 @@ int run_show(const struct run_shown *shown) {
    */
   const struct query_options options = {
       .interrupted = *request->interrupted == 0 ? request->interrupted : NULL};
-  const struct result_view view = {common, request->expectations, request->result, request->sums,
-                                   .brief = true};
+  SCOPED(arena_fini) struct arena arena = {0};
+  const struct result_view view = {
+      common,
+      request->expectations,
+      request->result,
+      request->sums,
+      .brief = true,
+      .skipped_command =
+          arena_format(&arena, "haul query --saved skipped%s", console_db_option(common, &arena))};
   enum status status = query_open(shown->database, &query, &err);
   const bool many = plan->case_count > CASES_SHOWN_MAX;
   if (status == STATUS_OK && many && output_layout_of(common->format) == LAYOUT_PAGE) {
@@ -184,7 +172,6 @@ int run_show(const struct run_shown *shown) {
   if (status != STATUS_OK) {
     return worse(fail(common, &err), EXIT_NOT_MEASURED);
   }
-  run_show_skipped(common, plan);
   run_describe_counts(shown, counts, sizeof counts);
   say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)shown->number,
            shown->uuid, plan->scenario->name,

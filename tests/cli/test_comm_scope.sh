@@ -23,7 +23,7 @@ done
 begin 'a remote node, where there is one'
 run plan comm-scope/fig06 --machine "$source_folder/tests/machines/h200x4.toml"
 expect_out 'no NUMA node is remote to GPU 0: node 0 is the only one'
-expect_out '^55 cases, 26 skipped'
+expect_out '^81 cases, 26 of them skipped'
 run plan comm-scope/fig06 --machine "$source_folder/tests/machines/h100x8-nvlink.toml"
 expect_out '^pinned_to_gpu_remote +13 +numa1:registered-gpu0 +1KiB-16GiB'
 expect_out '^94 cases; '
@@ -31,7 +31,7 @@ expect_out '^94 cases; '
 begin 'managed memory is a part of what the GPU has free'
 run plan comm-scope/fig10 --machine "$source_folder/tests/machines/l40sx4-pcie.toml"
 expect_out 'free_share = 0.25'
-expect_out '^29 cases, 2 skipped'
+expect_out '^31 cases, 2 of them skipped'
 
 small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2
   --set measure.telemetry=off)

@@ -114,7 +114,7 @@ HAUL_FAKE_FAULTS=$scratch/blocked.toml "$haul" run --decide tag:a --tag c --db i
 pid=$!
 await test -e inside
 kill -TERM $pid
-await grep -q 'interrupted: finishing .*; press Ctrl-C again to stop now' err
+await grep -q 'interrupted: finishing .*; another signal stops it now' err
 rm hold
 wait $pid
 equal 130 $? 'exit code'

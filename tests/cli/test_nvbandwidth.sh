@@ -124,7 +124,7 @@ equal 1 "$(grep -c $'\033\[38;5;' "$scratch/out")" 'lines with heat'
 
 begin 'what needs another GPU is skipped with its reason'
 HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run nvbandwidth "${small[@]}" --db one.db
-expect_err 'skipped 22 cases: needs two GPUs, this machine has 1'
+expect_out '^Skipped +22 of [0-9]+ cases: needs two GPUs, this machine has 1 \(haul query --saved skipped --db one\.db\)$'
 expect_out '^all_to_host_memcpy_ce  .*  b$'
 expect_out '^b  8 cases: Duplicate of another case, measured once\.$'
 expect_out '^a  [0-9]+ cases: The loads moved [0-9.]+(-[0-9.]+)? GB/s each$'

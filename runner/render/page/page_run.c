@@ -1,6 +1,7 @@
 #include "runner/render/page/page.h"
 
 #include "engine/base/units.h"
+#include "engine/machine/check.h"
 #include "runner/table/html.h"
 
 #include <stdlib.h>
@@ -243,21 +244,25 @@ static void page_run_put_wrong(FILE *page, const struct page_run *run) {
 }
 
 static void page_run_put_check_answer(FILE *page, const struct result_set *checks) {
-  size_t passed = 0;
-  size_t failed = 0;
+  size_t counts[check_status_name_count] = {0};
   for (size_t i = 0; i < checks->row_count; i++) {
-    const char *status = result_set_text(checks, i, "status");
-    passed += page_run_is_passed(checks, i);
-    failed += strcmp(status, "failed") == 0;
+    enum check_status status;
+    if (check_status_parse(result_set_text(checks, i, "status"), &status)) {
+      counts[status]++;
+    }
   }
-  const size_t unknown = checks->row_count - passed - failed;
-  if (checks->row_count > 0) {
-    html_print(page, "<li class=\"%s\"><b>Checks:</b> %zu of %zu passed",
-               passed == checks->row_count ? "good" : "warn", passed, checks->row_count);
-    html_print(page, failed > 0 ? ", %zu failed" : "", failed);
-    html_print(page, unknown > 0 ? ", %zu unknown" : "", unknown);
-    (void)fputs("</li>\n", page);
+  if (checks->row_count == 0) {
+    return;
   }
+  html_print(page, "<li class=\"%s\"><b>Checks:</b> %zu of %zu passed",
+             counts[CHECK_PASSED] == checks->row_count ? "good" : "warn", counts[CHECK_PASSED],
+             checks->row_count);
+  for (unsigned s = 0; s < check_status_name_count; s++) {
+    if (s != CHECK_PASSED && counts[s] > 0) {
+      html_print(page, ", %zu %s", counts[s], check_status_text((enum check_status)s));
+    }
+  }
+  (void)fputs("</li>\n", page);
 }
 
 /* As the machine should be, by expectations, and as its peers are. */

@@ -80,13 +80,15 @@ static bool answer_is_as_large(const struct run_row *row, const struct run_row *
 }
 
 /* The best of each pair, of the size, memory and method that the best of all has: what failed in
- * one of them is not replaced by what cannot be compared with the others. memory: NULL = any. */
+ * one of them is not replaced by what cannot be compared with the others. memory, method: NULL =
+ * any. */
 static struct answer_pairs answer_select(struct arena *arena, const struct answer_pairs *all,
-                                         const char *memory) {
+                                         const char *memory, const char *method) {
   struct answer_pairs pairs = {0};
   size_t best = all->count;
   for (size_t i = 0; i < all->count; i++) {
     if ((memory == NULL || strcmp(answer_memory(all->items[i]), memory) == 0) &&
+        (method == NULL || strings_equal(all->items[i]->method, method)) &&
         (best == all->count || answer_is_better(all->items[i], all->items[best]))) {
       best = i;
     }
@@ -148,7 +150,7 @@ static const char *answer_worst(struct arena *arena, struct answer_span span, bo
 /* "799.5-847.7 ns to another GPU; slowest: gpu1 to gpu0" */
 static const char *answer_latency(struct arena *arena, const struct answer_pairs *all,
                                   const char *what) {
-  const struct answer_pairs pairs = answer_select(arena, all, NULL);
+  const struct answer_pairs pairs = answer_select(arena, all, NULL, NULL);
   if (pairs.items == NULL) {
     return "";
   }
@@ -166,13 +168,54 @@ static void answer_say(struct document *document, struct arena *arena, bool *sai
   document_put_behind(document, arena_format(arena, "%-13s ", what), "%s", text);
 }
 
+/* What one kind of memory, moved by one method, reaches. */
+struct answer_rate {
+  struct answer_pairs pairs;
+  const char *memory, *method;
+};
+
+enum { ANSWER_METHODS_MAX = 4 };
+
+static struct answer_rate answer_rate_of(struct answer_pairs pairs) {
+  return (struct answer_rate){pairs, answer_memory(pairs.items[0]), pairs.items[0]->method};
+}
+
+/* Whether the row is of a method that the rates lack, and as large as theirs, in their memory. */
+static bool answer_is_new(const struct run_row *row, const struct answer_rate *rates,
+                          size_t count) {
+  for (size_t r = 0; r < count; r++) {
+    if (strings_equal(rates[r].method, row->method)) {
+      return false;
+    }
+  }
+  return strcmp(rates[0].memory, answer_memory(row)) == 0 &&
+         answer_is_as_large(row, rates[0].pairs.items[0]);
+}
+
+/* The best of that memory (NULL: of all), and what other methods reach at its size. */
+static size_t answer_find_rates(struct arena *arena, const struct answer_pairs *all,
+                                const char *memory, struct answer_rate *rates, size_t most) {
+  const struct answer_pairs best = answer_select(arena, all, memory, NULL);
+  if (best.items == NULL) {
+    return 0;
+  }
+  size_t count = 0;
+  rates[count++] = answer_rate_of(best);
+  for (size_t i = 0; i < all->count && count < most; i++) {
+    if (answer_is_new(all->items[i], rates, count)) {
+      rates[count++] =
+          answer_rate_of(answer_select(arena, all, rates[0].memory, all->items[i]->method));
+    }
+  }
+  return count;
+}
+
 /* "256MiB"; "" = several. */
-static const char *answer_size(struct arena *arena, const struct answer_pairs *pairs,
-                               size_t count) {
-  const struct run_row *first = pairs[0].items[0];
-  for (size_t p = 0; p < count; p++) {
-    for (size_t i = 0; i < pairs[p].count; i++) {
-      if (pairs[p].items[i]->size_bytes != first->size_bytes) {
+static const char *answer_size(struct arena *arena, const struct answer_rate *rates, size_t count) {
+  const struct run_row *first = rates[0].pairs.items[0];
+  for (size_t r = 0; r < count; r++) {
+    for (size_t i = 0; i < rates[r].pairs.count; i++) {
+      if (rates[r].pairs.items[i]->size_bytes != first->size_bytes) {
         return "";
       }
     }
@@ -180,33 +223,48 @@ static const char *answer_size(struct arena *arena, const struct answer_pairs *p
   return result_size(arena, first);
 }
 
-/* "372.1-394.1 GB/s (1MiB); lowest: gpu2 to gpu3", "55.11 GB/s pinned, 9.5-9.699 pageable (256MiB);
- * lowest pageable: numa0 to gpu1" */
-static const char *answer_rates(struct arena *arena, const struct answer_pairs *all) {
-  struct answer_pairs pairs[] = {answer_select(arena, all, NULL),
-                                 answer_select(arena, all, "pageable")};
-  if (pairs[0].items == NULL) {
-    return "";
+/* " pinned", " pinned by ce"; the method only where that memory has several. */
+static const char *answer_rate_words(struct arena *arena, const struct answer_rate *rates,
+                                     size_t count, size_t r) {
+  const char *memory = rates[r].memory;
+  bool several = false;
+  for (size_t i = 0; i < count; i++) {
+    several = several || (strcmp(rates[i].memory, memory) == 0 && i != r);
   }
-  const bool both =
-      pairs[1].items != NULL && strcmp(answer_memory(pairs[0].items[0]), "pageable") != 0;
-  const size_t count = both ? 2 : 1;
+  const bool named = memory[0] != '\0' && (r == 0 || strcmp(memory, rates[r - 1].memory) != 0);
+  return arena_format(arena, "%s%s%s", named ? " " : "", named ? memory : "",
+                      several ? arena_around(arena, " by ", rates[r].method, "") : "");
+}
+
+/* "372.1-394.1 GB/s (1MiB); lowest: gpu2 to gpu3", "55.11 GB/s pinned, 9.5-9.699 pageable (256MiB);
+ * lowest pageable: numa0 to gpu1", "54.72 GB/s pinned by ce, 51.46 by sm" */
+static const char *answer_rates(struct arena *arena, const struct answer_pairs *all) {
+  struct answer_rate rates[2 * ANSWER_METHODS_MAX];
+  size_t count = answer_find_rates(arena, all, NULL, rates, ANSWER_METHODS_MAX);
+  if (count > 0 && strcmp(rates[0].memory, "pageable") != 0) {
+    count += answer_find_rates(arena, all, "pageable", &rates[count], ANSWER_METHODS_MAX);
+  }
   const char *text = "";
   const char *lowest = "";
-  for (size_t p = 0; p < count; p++) {
-    const struct answer_span span = answer_span_of(&pairs[p]);
-    const char *memory = answer_memory(span.least);
+  for (size_t r = 0; r < count; r++) {
+    const struct answer_span span = answer_span_of(&rates[r].pairs);
+    const char *words = answer_rate_words(arena, rates, count, r);
     const char *worst = answer_worst(arena, span, false);
-    text = arena_format(arena, "%s%s%s%s%s%s", text, p > 0 ? ", " : "",
-                        result_figures(arena, span.least, span.greatest), p == 0 ? " GB/s" : "",
-                        memory[0] != '\0' ? " " : "", memory);
-    lowest = worst != NULL ? arena_format(arena, "%s; lowest%s%s: %s", lowest, both ? " " : "",
-                                          both ? memory : "", worst)
-                           : lowest;
+    text = arena_format(arena, "%s%s%s%s%s", text, r > 0 ? ", " : "",
+                        result_figures(arena, span.least, span.greatest), r == 0 ? " GB/s" : "",
+                        words);
+    lowest = worst != NULL
+                 ? arena_format(arena, "%s; lowest%s: %s", lowest, count > 1 ? words : "", worst)
+                 : lowest;
   }
-  const char *size = answer_size(arena, pairs, count);
+  const char *size = count > 0 ? answer_size(arena, rates, count) : "";
   return arena_format(arena, "%s%s%s", text,
                       arena_around(arena, " (", size[0] != '\0' ? size : NULL, ")"), lowest);
+}
+
+/* "8 of 78 cases": of all, skipped ones included. */
+static const char *answer_share(struct arena *arena, size_t count, size_t all) {
+  return arena_format(arena, "%zu of %zu %s", count, all, strings_plural(all, "case", "cases"));
 }
 
 /* "8 of 78 cases: 4 crashed, 2 hung", "1 of 78 cases: hung"; "" = none. */
@@ -216,10 +274,6 @@ static const char *answer_failed(struct arena *arena, const struct run_rows *row
   const char *last = "";
   size_t statuses = 0;
   size_t all = 0;
-  size_t shown = 0;
-  for (size_t i = 0; i < rows->count; i++) {
-    shown += result_row_shown(&rows->items[i]);
-  }
   for (size_t s = 0; s < COUNT_OF(STATUSES); s++) {
     size_t count = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -232,8 +286,8 @@ static const char *answer_failed(struct arena *arena, const struct run_rows *row
                ? arena_add_word(arena, text, arena_format(arena, "%zu %s", count, STATUSES[s]))
                : text;
   }
-  return all > 0 ? arena_format(arena, "%zu of %zu %s: %s", all, shown,
-                                strings_plural(shown, "case", "cases"), statuses > 1 ? text : last)
+  return all > 0 ? arena_format(arena, "%s: %s", answer_share(arena, all, rows->count),
+                                statuses > 1 ? text : last)
                  : "";
 }
 
@@ -282,9 +336,8 @@ const char *result_skipped(struct arena *arena, const struct run_rows *rows) {
   if (skipped == 0) {
     return "";
   }
-  return arena_format(arena, "%zu of %zu %s: %s%s%s", skipped, rows->count,
-                      strings_plural(rows->count, "case", "cases"), reasons[most].text,
-                      reasons[most].differs ? ", and others like it" : "",
+  return arena_format(arena, "%s: %s%s%s", answer_share(arena, skipped, rows->count),
+                      reasons[most].text, reasons[most].differs ? ", and others like it" : "",
                       count > 1 ? arena_format(arena, "; %zu more %s", count - 1,
                                                strings_plural(count - 1, "reason", "reasons"))
                                 : "");
@@ -299,7 +352,6 @@ static const char *answer_throttled(struct arena *arena, const struct run_rows *
   const char *gpus = "";
   const char *by = "";
   size_t count = 0;
-  size_t shown = 0;
   bool all = true;
   for (size_t i = 0; i < rows->count; i++) {
     bool counts = false;
@@ -311,7 +363,6 @@ static const char *answer_throttled(struct arena *arena, const struct run_rows *
         by = answer_add_once(arena, by, note->what);
       }
     }
-    shown += result_row_shown(&rows->items[i]);
     count += counts;
   }
   for (size_t i = 0; i < rows->count; i++) {
@@ -322,8 +373,8 @@ static const char *answer_throttled(struct arena *arena, const struct run_rows *
     }
   }
   return count == 0 ? ""
-                    : arena_format(arena, "%zu of %zu %s: %s throttled by %s", count, shown,
-                                   strings_plural(shown, "case", "cases"),
+                    : arena_format(arena, "%s: %s throttled by %s",
+                                   answer_share(arena, count, rows->count),
                                    all && strchr(gpus, ',') != NULL ? "all GPUs" : gpus, by);
 }
 
@@ -363,11 +414,12 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
   if (throttled[0] != '\0') {
     answer_say(document, &arena, &said, "Slowed", throttled);
   }
-  const size_t noted = remarks != NULL ? result_remarks_count(remarks) : 0;
+  bool common = false;
+  const size_t noted = remarks != NULL ? result_remarks_count(remarks, &common) : 0;
   if (said && noted > 0) {
     answer_say(document, &arena, &said, "Notes",
-               arena_format(&arena, "%zu of %zu %s %s a note", noted, remarks->count,
-                            strings_plural(remarks->count, "case", "cases"),
-                            strings_plural(noted, "has", "have")));
+               arena_format(&arena, "%s %s a note%s", answer_share(&arena, noted, rows->count),
+                            strings_plural(noted, "has", "have"),
+                            !common ? "" : strings_plural(noted, " of its own", " of their own")));
   }
 }

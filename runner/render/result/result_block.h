@@ -258,8 +258,8 @@ void result_remarks_add(struct result_remarks *remarks, const struct run_row *ro
 void result_remarks_assign_marks(struct result_remarks *remarks);
 /* "a", "a,c" in the order of the notes; "" = none. In the arena. */
 const char *result_remarks_mark(const struct result_remarks *remarks, const struct run_row *row);
-/* Rows with a mark. */
-size_t result_remarks_count(const struct result_remarks *remarks);
+/* Rows with a mark. *common: all have a remark that has none. */
+size_t result_remarks_count(const struct result_remarks *remarks, bool *common);
 /* Each note once, with the number of its cases. */
 void result_remarks_print(const struct result_remarks *remarks, struct document *document);
 

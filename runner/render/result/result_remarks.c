@@ -411,10 +411,12 @@ const char *result_remarks_mark(const struct result_remarks *remarks, const stru
   return text;
 }
 
-size_t result_remarks_count(const struct result_remarks *remarks) {
+size_t result_remarks_count(const struct result_remarks *remarks, bool *common) {
   size_t count = 0;
   uint64_t marked = 0;
+  *common = false;
   for (size_t i = 0; i < remarks->note_count; i++) {
+    *common = *common || remarks->notes[i].mark == 0;
     marked |= remarks->notes[i].mark != 0 ? UINT64_C(1) << i : 0;
   }
   for (size_t i = 0; i < remarks->count; i++) {

@@ -13,14 +13,14 @@ WHERE r.repeats IS NULL AND (r.looks IS NULL OR r.status <> 'done' OR NOT EXISTS
 ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1 OFFSET :name;
 
 -- name: run_to_compare
--- The latest run of the scenario of run :name; 0: of any scenario, and one that could measure a case.
+-- The latest run of the scenario of run :name; 0: of any scenario, and one that measured a case.
 SELECT r.id, r.uuid
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.repeats IS NULL AND (r.looks IS NULL OR r.status <> 'done' OR NOT EXISTS (
   SELECT 1 FROM run w JOIN scenario o ON o.id = w.scenario
   WHERE o.name = s.name AND w.looks IS NULL AND w.repeats IS NULL))
   AND CASE CAST(:name AS INTEGER)
-    WHEN 0 THEN r.status <> 'done' OR EXISTS (SELECT 1 FROM case_run c WHERE c.run = r.id AND c.status <> 'skipped')
+    WHEN 0 THEN EXISTS (SELECT 1 FROM case_run c WHERE c.run = r.id AND c.status <> 'skipped')
     ELSE s.name = (SELECT o.name FROM run a JOIN scenario o ON o.id = a.scenario WHERE a.id = :name) END
 ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 1;
 

@@ -120,7 +120,8 @@ TEST(run_before_is_one_with_results, const struct three_runs *runs) {
   assert_int_equal(before.id, 1);
 }
 
-/* A run that skipped all cases shows nothing; where the scenario is named, it counts. */
+/* A run that skipped all cases, or failed before the first one, shows nothing; where the scenario
+ * is named, it counts. */
 TEST(latest_run_to_compare_measured_something, const struct three_runs *runs) {
   struct run_ref found = {0};
   assert_ok(selector_find_to_compare(runs->database, 0, &found, err), err);
@@ -132,6 +133,11 @@ TEST(latest_run_to_compare_measured_something, const struct three_runs *runs) {
   assert_int_equal(found.id, 1); /* those of run 2 were deleted */
   assert_ok(selector_find_to_compare(runs->database, 1, &found, err), err);
   assert_int_equal(found.id, 3);
+  fixture_execute(runs->fixture->path, "DELETE FROM case_run WHERE run = 3");
+  fixture_execute(runs->fixture->path,
+                  "UPDATE run SET status = 'failed', reason = 'x' WHERE id = 3");
+  assert_ok(selector_find_to_compare(runs->database, 0, &found, err), err);
+  assert_int_equal(found.id, 1);
 }
 
 TEST(what_names_a_run_is_told_from_other_words) {

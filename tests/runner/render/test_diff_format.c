@@ -97,3 +97,35 @@ TEST(the_title_names_what_is_broken_and_q_is_of_changes) {
   assert_string_equal(diff_q_words(VERDICT_SAME, 1, DIFF_TEXT), "");
   assert_string_equal(diff_q_words(VERDICT_REGRESSED, 0.01, DIFF_TEXT), "0.01");
 }
+
+/* A case looks slower only where its interval, if it has one, leaves no doubt of the direction. */
+TEST(what_is_within_its_noise_looks_like_nothing) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct measured_case cases[] = {{.name = "a", .path = "a"},
+                                  {.name = "b", .path = "b", .gpus = 1}};
+  struct measured measured = {.cases = cases, .case_count = COUNT_OF(cases)};
+  struct comparison_row rows[] = {
+      {.bench = 0,
+       .delta = 0.01,
+       .change = -0.13,
+       .result =
+           {.verdict = VERDICT_UNCLEAR, .change = -0.13, .change_low = -0.4, .change_high = 0.2}},
+      {.bench = 1,
+       .delta = 0.01,
+       .change = -0.04,
+       .result = {
+           .verdict = VERDICT_UNCLEAR, .change = -0.04, .change_low = -0.5, .change_high = 0.3}}};
+  const struct comparison comparison = {
+      .measured = &measured, .rows = rows, .row_count = COUNT_OF(rows)};
+  assert_string_equal(diff_found_words(&arena, &comparison), "2 undecided (too noisy)");
+  assert_string_equal(diff_cause_words(&arena, &comparison), "");
+  rows[1].result.change_high = -0.01;
+  assert_string_equal(diff_found_words(&arena, &comparison),
+                      "2 undecided (1 looks slower, 1 too noisy)");
+  /* One run each has none: what is within the host says least. */
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    rows[i].result.change_low = rows[i].result.change_high = NAN;
+  }
+  assert_string_equal(diff_found_words(&arena, &comparison), "2 undecided (2 look slower)");
+  assert_string_equal(diff_cause_words(&arena, &comparison), "b, -4.00 %, and others");
+}

@@ -70,6 +70,7 @@ TEST(people_see_cases_skips_and_totals) {
   char *blocks = render(plan, OUTPUT_TABLE);
   assert_non_null(strstr(blocks, "\ndevice_to_device     56  gpu0-gpu1 ... "));
   assert_int_equal(count_of(blocks, "\nboth "), 1);
+  assert_non_null(strstr(blocks, "\n67 cases, 3 of them skipped; about "));
   assert_non_null(strstr(blocks, " on a GPU; -v lists every case\n"));
   free(blocks);
   char *text = render_within(plan, true, OUTPUT_TABLE, 0);
@@ -90,7 +91,7 @@ TEST(people_see_cases_skips_and_totals) {
                    "        again/gpu0-gpu1/64MiB is the same measurement as device_to_device/"
                    "gpu0-gpu1/64MiB\n"));
   assert_non_null(strstr(text, "        and 51 more\n"));
-  assert_non_null(strstr(text, "\n64 cases, 3 skipped; about "));
+  assert_non_null(strstr(text, "\n67 cases, 3 of them skipped; about "));
   assert_non_null(strstr(text, " s to start), "));
   assert_non_null(strstr(text, " for 5 processes; at most 128 MiB of host memory and 128 MiB on "
                                "a GPU\n"));
@@ -142,7 +143,7 @@ TEST(a_plan_without_a_case_to_measure_has_no_table) {
   char *text = render(plan, OUTPUT_TABLE);
   assert_string_equal(text, "nothing to measure: the only case is skipped\n\nSkipped: 1\n     1  "
                             "odd \\u001b[31m state\n        "
-                            "d2d/gpu.all-gpu.all/64MiB\n\n0 cases, 1 skipped\n");
+                            "d2d/gpu.all-gpu.all/64MiB\n\n1 case, none measured\n");
   free(text);
   plan_free(plan);
   free(machine);

@@ -145,7 +145,7 @@ TEST(tiles_have_the_answer) {
   result_set_fini(&rows);
   assert_int_equal(fclose(tiles.options.stream), 0);
   arena_fini(&tiles.arena);
-  assert_string_equal(text, "<div><dt>No result</dt><dd><b>1</b> of 6 cases: failed</dd></div>\n"
+  assert_string_equal(text, "<div><dt>No result</dt><dd><b>1</b> of 7 cases: failed</dd></div>\n"
                             "<div><dt>GPU to GPU</dt><dd><b>50.00-100.0</b> GB/s (1MiB); lowest: "
                             "gpu1 to gpu2</dd></div>\n");
   free(text);

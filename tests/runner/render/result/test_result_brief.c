@@ -43,7 +43,7 @@ TEST(places_that_agree_are_one_line) {
                    "Host to GPU   55.0-55.5 GB/s pinned (4KiB)\n"
                    "GPU to host   54.00 GB/s pinned (4KiB)\n"
                    "GPU to GPU    300.0 GB/s (1MiB)\n"
-                   "Notes         3 of 8 cases have a note\n");
+                   "Notes         3 of 9 cases have a note\n");
 }
 
 #define PLACES(from, to) .path = from "-" to, .source = from, .target = to
@@ -145,9 +145,10 @@ TEST(what_failed_is_no_slow_link) {
   run_result_answer(&rows, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
-  assert_string_equal(text, "No result     2 of 8 cases: 1 crashed, 1 hung\n"
-                            "Host to GPU   55.00 GB/s pinned, 8.000-9.000 pageable (64MiB); "
-                            "lowest pageable: numa0 to gpu1\n");
+  assert_string_equal(
+      text, "No result     2 of 8 cases: 1 crashed, 1 hung\n"
+            "Host to GPU   55.00 GB/s pinned by ce, 40.00 by sm, 8.000-9.000 pageable (64MiB); "
+            "lowest pageable: numa0 to gpu1\n");
   free(text);
   result_set_fini(&rows);
 }
@@ -234,8 +235,8 @@ TEST(the_answer_counts_what_was_skipped_and_throttled) {
                    "Host to GPU   27.00 GB/s pinned (4KiB)\n"
                    "Skipped       3 of 5 cases: GPU 0 cannot, and others like it; 1 more reason "
                    "(haul x)\n"
-                   "Slowed        2 of 2 cases: all GPUs throttled by hw_thermal\n"
-                   "Notes         2 of 2 cases have a note\n");
+                   "Slowed        2 of 5 cases: all GPUs throttled by hw_thermal\n"
+                   "Notes         2 of 5 cases have a note\n");
   expect_result_as(&options, said + 4, 1, 0,
                    "nothing was measured\n"
                    "\n"
