@@ -176,13 +176,13 @@ static void verb_check_say_provisional(struct command *command, const struct com
 static enum status verb_check_fail(struct command *command, const struct comparison *comparison) {
   const struct check_options *options = command->options;
   size_t verdicts[verdict_name_count] = {0};
-  char counts[DIFF_COUNTS_MAX];
   for (size_t v = 0; v < verdict_name_count; v++) {
     const size_t provisional = options->provisional ? 0 : comparison->summary.provisional[v];
     verdicts[v] = options->fails[v] ? comparison->summary.verdicts[v] - provisional : 0;
   }
-  diff_counts_text(verdicts, options->provisional ? comparison->summary.provisional : NULL, counts);
-  say_note(&command->common, "check failed%s%s", counts[0] != '\0' ? ": " : "", counts);
+  const char *counts = diff_verdict_counts(
+      &command->arena, verdicts, options->provisional ? comparison->summary.provisional : NULL);
+  say_note(&command->common, "check failed%s", arena_around(&command->arena, ": ", counts, ""));
   command->code = EXIT_REGRESSED;
   return STATUS_OK;
 }

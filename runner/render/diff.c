@@ -43,7 +43,7 @@ static const char *diff_conclusion_words(struct arena *arena, const struct concl
                          ? arena_format(arena, "All %zu cases: ", found->cases)
                          : arena_format(arena, "%zu of %zu cases: ", found->changed, found->cases);
   if (isfinite(found->change)) { /* without its sign */
-    text = arena_add(arena, text, "%s %% ", diff_percent_words(fabs(found->change), DIFF_TEXT) + 1);
+    text = arena_add(arena, text, "%s %% ", diff_percent_words(arena, fabs(found->change)) + 1);
   }
   text = arena_add(arena, text, "%s", WORDS[found->verdict]);
   if (found->what == NULL) {
@@ -222,6 +222,7 @@ static void diff_say_a_a(struct document *document, const struct a_a_result *a_a
 static void diff_say_facts(const struct diff_view *view) {
   static const char *const COLUMNS[] = {"differs", "A", "B"};
   struct document *document = view->document;
+  struct arena *arena = &document->arena;
   const struct comparison *comparison = view->comparison;
   const struct diff_layout *layout = &view->layout;
   if (layout->fact_count > 1) { /* a table */
@@ -239,18 +240,16 @@ static void diff_say_facts(const struct diff_view *view) {
     return;
   }
   if (layout->fact_count == 1) {
-    char name[DIFF_FACT_MAX];
-    struct cell cells[1 + SIDES];
-    diff_fact_cells(layout->facts[0], "every gpu: ", name, cells);
-    document_put(document, "One recorded fact differs: %s, %s -> %s", name,
-                 cells[1 + SIDE_A].as.text.bytes, cells[1 + SIDE_B].as.text.bytes);
+    const struct fact_difference *fact = layout->facts[0];
+    document_put(document, "One recorded fact differs: %s, %s -> %s", diff_fact_name(arena, fact),
+                 diff_fact_value(fact, SIDE_A), diff_fact_value(fact, SIDE_B));
   } else if (layout->fact_count > 0) {
     DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
     for (size_t i = 0; i < layout->fact_count; i++) {
-      char name[DIFF_FACT_MAX];
-      struct cell cells[1 + SIDES];
-      diff_fact_cells(layout->facts[i], "every gpu: ", name, cells);
-      document_row(document, cells);
+      const struct fact_difference *fact = layout->facts[i];
+      DOCUMENT_ROW(document, cell_text(diff_fact_name(arena, fact)),
+                   cell_text(diff_fact_value(fact, SIDE_A)),
+                   cell_text(diff_fact_value(fact, SIDE_B)));
     }
     document_table_end(document);
   }
@@ -266,6 +265,7 @@ static void diff_say_facts(const struct diff_view *view) {
 static void diff_say_blocks(struct diff_view *view) {
   static const char *const COLUMNS[] = {"block", "cases", "speed %", "verdicts"};
   struct document *document = view->document;
+  struct arena *arena = &document->arena;
   struct diff_layout *layout = &view->layout;
   const size_t shown = view->show->all ? layout->block_count : layout->changed_blocks;
   size_t undecided = 0;
@@ -279,7 +279,7 @@ static void diff_say_blocks(struct diff_view *view) {
   DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
   for (size_t i = 0; i < layout->block_count; i++) {
     const struct diff_block *block = &layout->blocks[i];
-    char change[DIFF_WORDS_MAX] = "";
+    const char *change = "";
     if (i >= shown) {
       undecided += block->verdicts[VERDICT_UNCLEAR] + block->verdicts[VERDICT_INSUFFICIENT] > 0;
       low = fmin(low, block->change);
@@ -287,7 +287,7 @@ static void diff_say_blocks(struct diff_view *view) {
       continue;
     }
     if (isfinite(block->change)) {
-      diff_percent_words(block->change, change);
+      change = diff_percent_words(arena, block->change);
       any_speed = true;
     }
     DOCUMENT_ROW(document, cell_text(block->name), cell_integer((int64_t)block->cases),
@@ -300,15 +300,13 @@ static void diff_say_blocks(struct diff_view *view) {
   const size_t left = layout->block_count - shown;
   const char *others = "";
   if (left > 0) {
-    char from[DIFF_WORDS_MAX] = "";
-    char to[DIFF_WORDS_MAX] = "";
-    diff_percent_words(low, from);
-    diff_percent_words(high, to);
-    others = arena_format(&document->arena, "; %zu other %s no %schange%s%s%s%s%s", left,
+    const char *range = left > 1 ? arena_format(arena, "%s .. %s", diff_percent_words(arena, low),
+                                                diff_percent_words(arena, high))
+                                 : diff_percent_words(arena, low);
+    others = arena_format(arena, "; %zu other %s no %schange%s", left,
                           strings_plural(left, "block has", "blocks have"),
-                          undecided > 0 ? "proven " : "", isfinite(low) ? " (" : "",
-                          isfinite(low) ? from : "", isfinite(low) && left > 1 ? " .. " : "",
-                          isfinite(low) && left > 1 ? to : "", isfinite(low) ? ")" : "");
+                          undecided > 0 ? "proven " : "",
+                          arena_around(arena, " (", isfinite(low) ? range : "", ")"));
   }
   document_put(document, "speed %%: geometric mean change over the cases of the block%s", others);
 }
@@ -359,17 +357,17 @@ static void diff_add_cells(struct diff_view *view, enum verdict verdict,
 static void diff_add_case(struct diff_view *view, const struct comparison_row *row, bool counts) {
   struct arena *arena = &view->document->arena;
   const char *const words[COLUMN_COUNT] = {
-      [COLUMN_VERDICT] = diff_verdict_words(&row->result, DIFF_TEXT),
+      [COLUMN_VERDICT] = diff_verdict_words(arena, &row->result),
       [COLUMN_CASE] =
           arena_format(arena, "%s%s%s", view->comparison->measured->cases[row->bench].name,
                        arena_around(arena, " [", row->hardware, "]"),
                        arena_around(arena, " (", diff_note_words(arena, row), ")")),
-      [COLUMN_A] = diff_figure_words(row, SIDE_A, DIFF_TEXT),
-      [COLUMN_B] = diff_figure_words(row, SIDE_B, DIFF_TEXT),
-      [COLUMN_CHANGE] = diff_change_words(row, DIFF_TEXT),
-      [COLUMN_Q] = diff_q_words(row->result.verdict, row->result.q, DIFF_TEXT),
+      [COLUMN_A] = diff_figure_words(arena, row, SIDE_A),
+      [COLUMN_B] = diff_figure_words(arena, row, SIDE_B),
+      [COLUMN_CHANGE] = diff_change_words(arena, row),
+      [COLUMN_Q] = diff_q_words(arena, row->result.verdict, row->result.q),
       [COLUMN_MOVED] = moved_text(row->moved),
-      [COLUMN_COUNTS] = counts ? diff_counts_words(row, view->show->all, DIFF_TEXT) : NULL};
+      [COLUMN_COUNTS] = counts ? diff_counts_words(arena, row, view->show->all) : NULL};
   diff_add_cells(view, row->result.verdict, words);
 }
 
@@ -379,26 +377,27 @@ static void diff_add_part(struct diff_view *view, const struct outlier_part *par
   const struct diff_result result = {.verdict = VERDICT_REGRESSED,
                                      .is_provisional = !part->certain};
   const char *const words[COLUMN_COUNT] = {
-      [COLUMN_VERDICT] = diff_verdict_words(&result, DIFF_TEXT),
+      [COLUMN_VERDICT] = diff_verdict_words(arena, &result),
       [COLUMN_CASE] = arena_format(arena, "%s: %zu of %zu cases", diff_part_name(arena, part),
                                    part->slow_cases, part->cases),
-      [COLUMN_CHANGE] = diff_percent_words(part->change, DIFF_TEXT)};
+      [COLUMN_CHANGE] = diff_percent_words(arena, part->change)};
   diff_add_cells(view, VERDICT_REGRESSED, words);
 }
 
 /* One line for the rows of a block and verdict. */
 static void diff_add_group(struct diff_view *view, const struct diff_group *group) {
+  struct arena *arena = &view->document->arena;
   const struct diff_result result = {.verdict = group->verdict,
                                      .is_provisional = group->provisional == group->count};
   double greatest = NAN; /* that of the last row holds for all of them */
   for (size_t i = 0; i < group->count; i++) {
     greatest = fmax(greatest, view->comparison->rows[group->rows[i]].result.q);
   }
-  const char *const words[COLUMN_COUNT] = {
-      [COLUMN_VERDICT] = diff_verdict_words(&result, DIFF_TEXT),
-      [COLUMN_CASE] = diff_group_words(&view->layout, group),
-      [COLUMN_CHANGE] = diff_group_range(&view->layout, group),
-      [COLUMN_Q] = diff_q_words(group->verdict, greatest, DIFF_TEXT)};
+  const char *const words[COLUMN_COUNT] = {[COLUMN_VERDICT] = diff_verdict_words(arena, &result),
+                                           [COLUMN_CASE] = diff_group_words(&view->layout, group),
+                                           [COLUMN_CHANGE] = diff_group_range(&view->layout, group),
+                                           [COLUMN_Q] =
+                                               diff_q_words(arena, group->verdict, greatest)};
   diff_add_cells(view, group->verdict, words);
 }
 
@@ -438,7 +437,7 @@ static bool diff_say_cases(struct diff_view *view) {
     }
     for (size_t i = 0; i < group->count; i++) {
       const struct comparison_row *row = &comparison->rows[group->rows[i]];
-      tested = tested || diff_q_words(row->result.verdict, row->result.q, DIFF_TEXT)[0] != '\0';
+      tested = tested || diff_has_q(row->result.verdict, row->result.q);
       if (!group->folded) {
         diff_add_case(view, row, counts);
       }

@@ -9,34 +9,27 @@
 #include <math.h>
 #include <string.h>
 
-/* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
-const char *diff_percent_words(double change, char text[DIFF_WORDS_MAX]) {
+const char *diff_percent_words(struct arena *arena, double change) {
   const double percent = fabs(change) < 0.00005 ? 0 : 100 * change; /* never "-0.00" */
-  (void)snprintf(text, DIFF_WORDS_MAX,
-                 fabs(percent) < 9.995 ? "%+.2f"
-                 : fabs(percent) < 1e6 ? "%+.1f"
-                                       : "%+.1e",
-                 percent);
-  return text;
+  return arena_format(arena,
+                      fabs(percent) < 9.995 ? "%+.2f"
+                      : fabs(percent) < 1e6 ? "%+.1f"
+                                            : "%+.1e",
+                      percent);
 }
 
-const char *diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]) {
-  text[0] = '\0';
+const char *diff_change_words(struct arena *arena, const struct comparison_row *row) {
   if (!isfinite(row->change)) {
-    return text;
+    return "";
   }
-  const char *change = diff_percent_words(row->change, DIFF_TEXT);
+  const char *change = diff_percent_words(arena, row->change);
   const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
-  if (isfinite(half)) {
-    (void)snprintf(text, DIFF_WORDS_MAX,
-                   half < 9.995 ? "%.20s ± %.2f"
-                   : half < 100 ? "%.20s ± %.0f"
-                                : "%.20s ± >100",
-                   change, half);
-  } else {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%s", change);
-  }
-  return text;
+  return !isfinite(half) ? change
+                         : arena_add(arena, change,
+                                     half < 9.995 ? " ± %.2f"
+                                     : half < 100 ? " ± %.0f"
+                                                  : " ± >100",
+                                     half);
 }
 
 const char *diff_change_legend(const struct comparison *comparison) {
@@ -48,43 +41,32 @@ const char *diff_change_legend(const struct comparison *comparison) {
   return "change: B relative to A (one run each: no CI); GB/s: more is better, ns: less";
 }
 
-const char *diff_q_words(enum verdict verdict, double q, char text[DIFF_WORDS_MAX]) {
-  text[0] = '\0';
-  if (!isnan(q) && verdict != VERDICT_SAME) { /* of a change that nobody reports */
-    (void)snprintf(text, DIFF_WORDS_MAX, q < 0.0001 ? "<1e-4" : "%.2g", q);
-  }
-  return text;
+bool diff_has_q(enum verdict verdict, double q) {
+  return !isnan(q) && verdict != VERDICT_SAME; /* that of a change that nobody reports */
 }
 
-const char *diff_figure_words(const struct comparison_row *row, enum side side,
-                              char text[DIFF_WORDS_MAX]) {
+const char *diff_q_words(struct arena *arena, enum verdict verdict, double q) {
+  return !diff_has_q(verdict, q) ? "" : q < 0.0001 ? "<1e-4" : arena_format(arena, "%.2g", q);
+}
+
+const char *diff_figure_words(struct arena *arena, const struct comparison_row *row,
+                              enum side side) {
   const double value = row->sides[side].value;
-  text[0] = '\0';
-  if (isnan(value)) {
-    return text;
-  }
   const char *unit = row->figure == FIGURE_RATE    ? ""
                      : row->figure == FIGURE_FLOPS ? " GFLOP/s"
                                                    : " ns";
   const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
-  if (value < 1e9) {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%.*f%s", digits, value, unit);
-  } else {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%.3e%s", value, unit);
-  }
-  return text;
+  return isnan(value)  ? ""
+         : value < 1e9 ? arena_format(arena, "%.*f%s", digits, value, unit)
+                       : arena_format(arena, "%.3e%s", value, unit);
 }
 
-const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]) {
-  const char *word = verdict_text(result->verdict);
-  size_t i = 0;
-  for (; word[i] != '\0' && i + 2 < DIFF_WORDS_MAX; i++) {
-    text[i] = (char)toupper((unsigned char)word[i]);
+const char *diff_verdict_words(struct arena *arena, const struct diff_result *result) {
+  char *text =
+      arena_format(arena, "%s%s", verdict_text(result->verdict), result->is_provisional ? "?" : "");
+  for (char *at = text; *at != '\0'; at++) {
+    *at = (char)toupper((unsigned char)*at);
   }
-  if (result->is_provisional) {
-    text[i++] = '?';
-  }
-  text[i] = '\0';
   return text;
 }
 
@@ -150,35 +132,26 @@ enum diff_counts diff_counts_of(const struct comparison_row *row) {
   return a->processes > a->runs ? DIFF_COUNTS_RUNS_OF : DIFF_COUNTS_RUNS;
 }
 
-const char *diff_counts_words(const struct comparison_row *row, bool all,
-                              char text[DIFF_WORDS_MAX]) {
+const char *diff_counts_words(struct arena *arena, const struct comparison_row *row, bool all) {
   const struct comparison_side *a = &row->sides[SIDE_A];
   const struct comparison_side *b = &row->sides[SIDE_B];
   if (all) {
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u, %u/%u boots, %u/%u GPUs", a->processes,
-                   b->processes, a->boots, b->boots, a->gpus, b->gpus);
-    return text;
+    return arena_format(arena, "%u/%u, %u/%u boots, %u/%u GPUs", a->processes, b->processes,
+                        a->boots, b->boots, a->gpus, b->gpus);
   }
   switch (diff_counts_of(row)) {
   case DIFF_COUNTS_PROCESSES:
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u", a->processes, b->processes);
     break;
   case DIFF_COUNTS_NODES:
-    (void)snprintf(text, DIFF_WORDS_MAX, "%zu nodes", row->result.units[SIDE_A]);
-    break;
+    return arena_format(arena, "%zu nodes", row->result.units[SIDE_A]);
   case DIFF_COUNTS_RUNS:
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u runs", a->runs, b->runs);
-    break;
+    return arena_format(arena, "%u/%u runs", a->runs, b->runs);
   case DIFF_COUNTS_RUNS_OF:
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u runs of %u", a->runs, b->runs,
-                   a->processes / a->runs);
-    break;
+    return arena_format(arena, "%u/%u runs of %u", a->runs, b->runs, a->processes / a->runs);
   case DIFF_COUNTS_PARTS:
-    (void)snprintf(text, DIFF_WORDS_MAX, "%u/%u in %u/%u runs", a->processes, b->processes, a->runs,
-                   b->runs);
-    break;
+    return arena_format(arena, "%u/%u in %u/%u runs", a->processes, b->processes, a->runs, b->runs);
   }
-  return text;
+  return arena_format(arena, "%u/%u", a->processes, b->processes);
 }
 
 /* "B: 3 of 5 processes corrupt, 1 crashed" */
@@ -270,27 +243,21 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
   return notes;
 }
 
-const char *diff_counts_text(const size_t verdicts[verdict_name_count],
-                             const size_t provisional[verdict_name_count],
-                             char text[DIFF_COUNTS_MAX]) {
+const char *diff_verdict_counts(struct arena *arena, const size_t verdicts[verdict_name_count],
+                                const size_t provisional[verdict_name_count]) {
   static const enum verdict ORDER[] = {VERDICT_BROKEN,   VERDICT_REGRESSED,    VERDICT_MISSING,
                                        VERDICT_IMPROVED, VERDICT_NEW,          VERDICT_INCOMPARABLE,
                                        VERDICT_UNCLEAR,  VERDICT_INSUFFICIENT, VERDICT_SAME};
-  size_t length = 0;
-  text[0] = '\0';
+  const char *text = "";
   for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
     const size_t count = verdicts[ORDER[i]];
-    const size_t doubtful = provisional != NULL && count > 0 ? provisional[ORDER[i]] : 0;
-    if (count > 0 && length < DIFF_COUNTS_MAX) {
-      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, "%s%zu %s",
-                                 length > 0 ? ", " : "", count, verdict_text(ORDER[i]));
-    }
-    if (doubtful > 0 && length < DIFF_COUNTS_MAX) {
-      char room[DIFF_WORDS_MAX] = "";
-      if (doubtful < count) {
-        (void)snprintf(room, sizeof room, "%zu ", doubtful);
-      }
-      length += (size_t)snprintf(text + length, DIFF_COUNTS_MAX - length, " (%sprovisional)", room);
+    const size_t doubtful = provisional != NULL ? provisional[ORDER[i]] : 0;
+    if (count > 0) {
+      text =
+          arena_add_word(arena, text, arena_format(arena, "%zu %s", count, verdict_text(ORDER[i])));
+      text = doubtful == 0      ? text
+             : doubtful < count ? arena_add(arena, text, " (%zu provisional)", doubtful)
+                                : arena_add(arena, text, " (provisional)");
     }
   }
   return text;
@@ -312,15 +279,15 @@ const char *diff_shift_words(struct arena *arena, const struct comparison *compa
   if (shift->pairs == 0) {
     return "";
   }
-  const char *text = arena_format(arena, "Median change over %zu case%s: %s %%", shift->pairs,
-                                  strings_plural(shift->pairs, "", "s"),
-                                  diff_percent_words(shift->change, DIFF_TEXT));
+  const char *text =
+      arena_format(arena, "Median change over %zu case%s: %s %%", shift->pairs,
+                   strings_plural(shift->pairs, "", "s"), diff_percent_words(arena, shift->change));
   if (!isfinite(shift->change_low) || !isfinite(shift->change_high)) {
     return text;
   }
-  text = arena_add(arena, text, " (95 %% CI %s to %s)",
-                   diff_percent_words(shift->change_low, DIFF_TEXT),
-                   diff_percent_words(shift->change_high, DIFF_TEXT));
+  text =
+      arena_add(arena, text, " (95 %% CI %s to %s)", diff_percent_words(arena, shift->change_low),
+                diff_percent_words(arena, shift->change_high));
   if (common) {
     return arena_add(arena, text, "; nearly all cases agree with it");
   }
@@ -334,12 +301,12 @@ const char *diff_shift_words(struct arena *arena, const struct comparison *compa
 const char *diff_group_sentence(struct arena *arena, const struct comparison_group *group) {
   const char *text =
       arena_format(arena, "%s: %s, %s %% speed on average over %zu cases (", group->what,
-                   diff_verdict_words(&group->result, DIFF_TEXT),
-                   diff_percent_words(group->result.change, DIFF_TEXT), group->case_count);
+                   diff_verdict_words(arena, &group->result),
+                   diff_percent_words(arena, group->result.change), group->case_count);
   if (isfinite(group->result.change_low)) {
     text = arena_add(arena, text, "95 %% CI %s to %s; ",
-                     diff_percent_words(group->result.change_low, DIFF_TEXT),
-                     diff_percent_words(group->result.change_high, DIFF_TEXT));
+                     diff_percent_words(arena, group->result.change_low),
+                     diff_percent_words(arena, group->result.change_high));
   }
   return arena_add(arena, text, "threshold %.2g %%)", 100 * group->delta);
 }
@@ -402,17 +369,14 @@ const char *diff_delta_words(struct arena *arena, const struct comparison *compa
                          strings_plural(from[DELTA_SCENARIO], "case", "cases"));
 }
 
-void diff_fact_cells(const struct fact_difference *fact, const char *every,
-                     char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]) {
-  if (fact->gpu >= 0) {
-    (void)snprintf(name, DIFF_FACT_MAX, "gpu%d %s", fact->gpu, fact->name);
-  } else {
-    (void)snprintf(name, DIFF_FACT_MAX, "%s%s", fact->gpu == -2 ? every : "", fact->name);
-  }
-  cells[0] = cell_text(name);
-  for (size_t s = 0; s < SIDES; s++) {
-    cells[1 + s] = cell_text(fact->values[s] != NULL ? fact->values[s] : "(no answer)");
-  }
+const char *diff_fact_name(struct arena *arena, const struct fact_difference *fact) {
+  return fact->gpu >= 0
+             ? arena_format(arena, "gpu%d %s", fact->gpu, fact->name)
+             : arena_format(arena, "%s%s", fact->gpu == -2 ? "every gpu: " : "", fact->name);
+}
+
+const char *diff_fact_value(const struct fact_difference *fact, enum side side) {
+  return fact->values[side] != NULL ? fact->values[side] : "(no answer)";
 }
 
 const char *diff_condition_words(struct arena *arena, const struct comparison *comparison,
@@ -570,15 +534,14 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
   }
   return what == NULL
              ? ""
-             : arena_format(arena, "%s, %s %%%s%s", what, diff_percent_words(change, DIFF_TEXT),
-                            unit, among_others ? ", and others" : "");
+             : arena_format(arena, "%s, %s %%%s%s", what, diff_percent_words(arena, change), unit,
+                            among_others ? ", and others" : "");
 }
 
 const char *diff_found_words(struct arena *arena, const struct comparison *comparison) {
   const struct diff_summary *summary = &comparison->summary;
   const struct undecided undecided = diff_find_undecided(comparison);
   size_t verdicts[verdict_name_count];
-  char room[DIFF_COUNTS_MAX];
   bool all_provisional = true;
   size_t kinds = 0;
   for (size_t v = 0; v < verdict_name_count; v++) {
@@ -586,8 +549,8 @@ const char *diff_found_words(struct arena *arena, const struct comparison *compa
     all_provisional = all_provisional && verdicts[v] == summary->provisional[v];
     kinds += verdicts[v] > 0;
   }
-  const char *text = arena_strdup(
-      arena, diff_counts_text(verdicts, all_provisional ? NULL : summary->provisional, room));
+  const char *text =
+      diff_verdict_counts(arena, verdicts, all_provisional ? NULL : summary->provisional);
   if (all_provisional && text[0] != '\0') {
     text = arena_add(arena, text, kinds > 1 ? " (all provisional)" : " (provisional)");
   }
@@ -646,7 +609,7 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
     if (group->is_news) {
       text = arena_add(arena, text, "; %s %s%s (%s %%)", group->what,
                        verdict_text(group->result.verdict), group->result.is_provisional ? "?" : "",
-                       diff_percent_words(group->result.change, DIFF_TEXT));
+                       diff_percent_words(arena, group->result.change));
       break;
     }
   }

@@ -12,22 +12,20 @@ struct outlier_part;
 
 /* Conditions shown without -v. */
 enum { DIFF_CONDITIONS_MAX = 6 };
-enum { DIFF_WORDS_MAX = 64, DIFF_FACT_MAX = 128, DIFF_COUNTS_MAX = 256, DIFF_HOSTS_SHOWN = 8 };
-
-/* Room for the words of one call, until the end of the block that it stands in. */
-#define DIFF_TEXT ((char[DIFF_WORDS_MAX]){0})
+enum { DIFF_HOSTS_SHOWN = 8 };
 
 /* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
-const char *diff_percent_words(double change, char text[DIFF_WORDS_MAX]);
+const char *diff_percent_words(struct arena *arena, double change);
 /* "-2.87 ± 0.12": per cent, and the half width of the 95 % interval, the wider half where they
  * differ. */
-const char *diff_change_words(const struct comparison_row *row, char text[DIFF_WORDS_MAX]);
+const char *diff_change_words(struct arena *arena, const struct comparison_row *row);
 /* Four digits; ns say so, GB/s do not need to. */
-const char *diff_figure_words(const struct comparison_row *row, enum side side,
-                              char text[DIFF_WORDS_MAX]);
-const char *diff_q_words(enum verdict verdict, double q, char text[DIFF_WORDS_MAX]);
+const char *diff_figure_words(struct arena *arena, const struct comparison_row *row,
+                              enum side side);
+bool diff_has_q(enum verdict verdict, double q);
+const char *diff_q_words(struct arena *arena, enum verdict verdict, double q);
 /* "REGRESSED"; "REGRESSED?" where it is provisional */
-const char *diff_verdict_words(const struct diff_result *result, char text[DIFF_WORDS_MAX]);
+const char *diff_verdict_words(struct arena *arena, const struct diff_result *result);
 /* Why changes are provisional; nothing where none is. */
 const char *diff_provisional_words(struct arena *arena, const struct comparison *comparison);
 /* with how many processes ranks report something; nothing where all cases have enough. */
@@ -43,8 +41,7 @@ enum diff_counts {
 enum diff_counts diff_counts_of(const struct comparison_row *row);
 /* What is counted of A and B, processes "5/5" or runs "5/5 runs of 2"; all: processes, boots and
  * GPUs behind them, "5/5 1/1 8/8". */
-const char *diff_counts_words(const struct comparison_row *row, bool all,
-                              char text[DIFF_WORDS_MAX]);
+const char *diff_counts_words(struct arena *arena, const struct comparison_row *row, bool all);
 /* Whether the reason of a row, that of a broken one, is too long for it: it is said below. */
 bool diff_reason_stands_below(const struct comparison_row *row);
 /* what else is to be known of a row, "; " between: how many processes are not ok, the
@@ -79,9 +76,8 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
 const char *diff_answer_words(struct arena *arena, const struct comparison *comparison,
                               const char *const names[SIDES]);
 /* "2 regressed (1 provisional), 14 same"; provisional may be NULL. */
-const char *diff_counts_text(const size_t verdicts[verdict_name_count],
-                             const size_t provisional[verdict_name_count],
-                             char text[DIFF_COUNTS_MAX]);
+const char *diff_verdict_counts(struct arena *arena, const size_t verdicts[verdict_name_count],
+                                const size_t provisional[verdict_name_count]);
 /* An enum tone. */
 unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */
@@ -89,9 +85,9 @@ const char *diff_change_legend(const struct comparison *comparison);
 #define DIFF_WORDS_Q "q: expected share of false positives in this row and those above it"
 #define DIFF_WORDS_MOVED                                                                           \
   "changed: the typical rate, the rate undisturbed by other programs, or both"
-/* The name of a fact and its values; every: before a fact of all GPUs. */
-void diff_fact_cells(const struct fact_difference *fact, const char *every,
-                     char name[DIFF_FACT_MAX], struct cell cells[1 + SIDES]);
+/* "gpu2 pcie_link_width", "every gpu: driver_model". */
+const char *diff_fact_name(struct arena *arena, const struct fact_difference *fact);
+const char *diff_fact_value(const struct fact_difference *fact, enum side side);
 
 /* "B: gpu1 was in use when the run began: 1 compute process, 98 % busy (2 of 3 runs)". */
 const char *diff_condition_words(struct arena *arena, const struct comparison *comparison,

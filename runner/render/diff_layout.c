@@ -302,12 +302,10 @@ const char *diff_group_range(struct diff_layout *layout, const struct diff_group
   if (!isfinite(group->low)) {
     return "";
   }
-  return arena_format(&layout->arena, "%s .. %s", diff_percent_words(group->low, DIFF_TEXT),
-                      diff_percent_words(group->high, DIFF_TEXT));
+  return arena_format(&layout->arena, "%s .. %s", diff_percent_words(&layout->arena, group->low),
+                      diff_percent_words(&layout->arena, group->high));
 }
 
 const char *diff_block_words(struct diff_layout *layout, const struct diff_block *block) {
-  char counts[DIFF_COUNTS_MAX];
-  diff_counts_text(block->verdicts, block->provisional, counts);
-  return arena_strdup(&layout->arena, counts);
+  return diff_verdict_counts(&layout->arena, block->verdicts, block->provisional);
 }

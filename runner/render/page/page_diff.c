@@ -97,7 +97,7 @@ static void page_put_case(const struct page_cases *cases, size_t index, double s
   FILE *page = cases->page;
   html_print(
       page, "<tr id=\"case-%zu\"><td><span class=\"badge %s\">%s</span></td><th scope=\"row\">",
-      index, page_verdict_class(row->result.verdict), diff_verdict_words(&row->result, DIFF_TEXT));
+      index, page_verdict_class(row->result.verdict), diff_verdict_words(&arena, &row->result));
   if (page_maps_have(cases->maps, index)) {
     html_print(page, "<a href=\"#cell-%zu\">%s</a>", index, name);
   } else {
@@ -107,15 +107,15 @@ static void page_put_case(const struct page_cases *cases, size_t index, double s
   html_print(page, notes[0] != '\0' ? "<br/><small>%s</small>" : "", notes);
   (void)fputs("</th>", page);
   for (enum side s = SIDE_A; s <= SIDE_B; s++) {
-    const char *figure = diff_figure_words(row, s, DIFF_TEXT);
+    const char *figure = diff_figure_words(&arena, row, s);
     html_print(page, "<td class=\"n\">%s%s</td>", figure,
                cases->mixed && row->figure == FIGURE_RATE && figure[0] != '\0' ? " GB/s" : "");
   }
-  html_print(page, "<td class=\"n\">%s</td>", diff_change_words(row, DIFF_TEXT));
+  html_print(page, "<td class=\"n\">%s</td>", diff_change_words(&arena, row));
   page_put_interval(page, row, scale);
   html_print(page, "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
-             diff_q_words(row->result.verdict, row->result.q, DIFF_TEXT),
-             diff_counts_words(row, false, DIFF_TEXT));
+             diff_q_words(&arena, row->result.verdict, row->result.q),
+             diff_counts_words(&arena, row, false));
 }
 
 static void page_put_cases(const struct page_cases *cases, const size_t *rows, size_t count,
@@ -208,7 +208,7 @@ static bool page_say_cases(struct diff_view *view) {
   bool tested = false;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct diff_result *result = &comparison->rows[i].result;
-    tested = tested || diff_q_words(result->verdict, result->q, DIFF_TEXT)[0] != '\0';
+    tested = tested || diff_has_q(result->verdict, result->q);
   }
   return tested;
 }

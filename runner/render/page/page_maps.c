@@ -183,9 +183,8 @@ static const char *map_change_class(const struct comparison_row *row) {
   return change < 0 ? SLOWER[level] : FASTER[level];
 }
 
-static void map_put_cell(FILE *page, const struct page_maps *maps, const struct result_cell *cell,
-                         enum panel panel) {
-  char text[DIFF_WORDS_MAX];
+static void map_put_cell(FILE *page, struct arena *arena, const struct page_maps *maps,
+                         const struct result_cell *cell, enum panel panel) {
   if (cell == NULL) {
     (void)fputs("<td class=\"none\"></td>", page);
     return;
@@ -193,21 +192,21 @@ static void map_put_cell(FILE *page, const struct page_maps *maps, const struct 
   const size_t index = maps_row_at(maps, cell);
   const struct comparison_row *row = &maps->comparison->rows[index];
   if (panel != PANEL_CHANGE) {
-    diff_figure_words(row, panel == PANEL_A ? SIDE_A : SIDE_B, text);
-    html_print(page, "<td class=\"n\">%s</td>", text);
+    html_print(page, "<td class=\"n\">%s</td>",
+               diff_figure_words(arena, row, panel == PANEL_A ? SIDE_A : SIDE_B));
     return;
   }
   const enum verdict verdict = row->result.verdict;
   const bool sure = verdict_is_change(verdict);
-  diff_percent_words(row->change, text);
   html_print(page,
              "<td id=\"cell-%zu\" class=\"n%s\" title=\"%s\"><a href=\"#case-%zu\">%s%s%s</a></td>",
-             index, map_change_class(row), verdict_text(verdict), index, sure ? "" : "(", text,
-             sure ? "" : ")");
+             index, map_change_class(row), verdict_text(verdict), index, sure ? "" : "(",
+             diff_percent_words(arena, row->change), sure ? "" : ")");
 }
 
 static void map_put_panel(FILE *page, const struct page_maps *maps, const struct map *map,
                           enum panel panel) {
+  SCOPED(arena_fini) struct arena arena = {0};
   static const char *const TITLES[] = {"A, before", "B, after", "change %"};
   const struct comparison_row *row =
       &maps->comparison->rows[maps_row_at(maps, &map->facet->cells[0])];
@@ -221,7 +220,8 @@ static void map_put_panel(FILE *page, const struct page_maps *maps, const struct
   for (size_t r = 0; r < map->down.count; r++) {
     html_print(page, "<tr><th scope=\"row\">%s</th>", map->down.items[r]);
     for (size_t c = 0; c < map->across.count; c++) {
-      map_put_cell(page, maps, map_find(map, map->down.items[r], map->across.items[c]), panel);
+      map_put_cell(page, &arena, maps, map_find(map, map->down.items[r], map->across.items[c]),
+                   panel);
     }
     (void)fputs("</tr>\n", page);
   }

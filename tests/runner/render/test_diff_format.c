@@ -15,21 +15,20 @@ TEST(figures_have_their_unit) {
   } ROWS[] = {{FIGURE_RATE, "55.20"}, {FIGURE_FLOPS, "55.20 GFLOP/s"}, {FIGURE_HOP, "55.20 ns"}};
   for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
     struct comparison_row row = {.figure = ROWS[i].figure};
-    char text[DIFF_WORDS_MAX];
+    SCOPED(arena_fini) struct arena arena = {0};
     row.sides[SIDE_A].value = 55.2;
-    diff_figure_words(&row, SIDE_A, text);
-    assert_string_equal(text, ROWS[i].text);
+    assert_string_equal(diff_figure_words(&arena, &row, SIDE_A), ROWS[i].text);
   }
 }
 
 TEST(runs_of_one_process_are_runs) {
   struct comparison_row row = {.result = {.unit = DIFF_UNIT_RUN},
                                .sides = {{.runs = 2, .processes = 2}, {.runs = 5, .processes = 5}}};
-  char text[DIFF_WORDS_MAX];
-  assert_string_equal(diff_counts_words(&row, false, text), "2/5 runs");
+  SCOPED(arena_fini) struct arena arena = {0};
+  assert_string_equal(diff_counts_words(&arena, &row, false), "2/5 runs");
   row.sides[SIDE_A].processes = 8;
   row.sides[SIDE_B].processes = 20;
-  assert_string_equal(diff_counts_words(&row, false, text), "2/5 runs of 4");
+  assert_string_equal(diff_counts_words(&arena, &row, false), "2/5 runs of 4");
 }
 
 /* And nothing that does not occur. */
@@ -67,10 +66,11 @@ TEST(a_spread_of_earlier_runs_is_named_so) {
 
 /* A verdict that is not counted says nothing, though some of it is provisional. */
 TEST(counts_name_what_is_provisional) {
-  char text[DIFF_COUNTS_MAX];
+  SCOPED(arena_fini) struct arena arena = {0};
   const size_t verdicts[verdict_name_count] = {[VERDICT_REGRESSED] = 4};
   const size_t provisional[verdict_name_count] = {[VERDICT_REGRESSED] = 4, [VERDICT_SAME] = 20};
-  assert_string_equal(diff_counts_text(verdicts, provisional, text), "4 regressed (provisional)");
+  assert_string_equal(diff_verdict_counts(&arena, verdicts, provisional),
+                      "4 regressed (provisional)");
 }
 
 TEST(a_provisional_verdict_names_the_half_that_holds) {
@@ -94,8 +94,8 @@ TEST(the_title_names_what_is_broken_and_q_is_of_changes) {
   const struct conclusion broken = {.verdict = VERDICT_BROKEN, .what = "gpu1->gpu2", .change = NAN};
   const struct comparison comparison = {.conclusions = &broken, .conclusion_count = 1};
   assert_string_equal(diff_cause_words(&arena, &comparison), "gpu1->gpu2");
-  assert_string_equal(diff_q_words(VERDICT_SAME, 1, DIFF_TEXT), "");
-  assert_string_equal(diff_q_words(VERDICT_REGRESSED, 0.01, DIFF_TEXT), "0.01");
+  assert_string_equal(diff_q_words(&arena, VERDICT_SAME, 1), "");
+  assert_string_equal(diff_q_words(&arena, VERDICT_REGRESSED, 0.01), "0.01");
 }
 
 /* A case looks slower only where its interval, if it has one, leaves no doubt of the direction. */
