@@ -20,6 +20,17 @@ const struct fact *machine_fact(const struct machine *machine, const char *name,
   return NULL;
 }
 
+const char *machine_value(const struct machine *machine, const char *name, int32_t gpu) {
+  const struct fact *fact = machine_fact(machine, name, gpu);
+  return fact != NULL && fact->state == FACT_OK ? fact->value : NULL;
+}
+
+const char *machine_gpu_model(const struct gpu *gpu) {
+  static const char VENDOR[] = "NVIDIA ";
+  const bool named = strncmp(gpu->name, VENDOR, sizeof VENDOR - 1) == 0;
+  return gpu->name + (named ? sizeof VENDOR - 1 : 0);
+}
+
 void machine_add_fact(struct machine *machine, const char *name, int32_t gpu, enum fact_state state,
                       const char *format, ...) {
   if (machine->fact_count == MACHINE_FACTS_MAX) {

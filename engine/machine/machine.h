@@ -94,6 +94,10 @@ struct machine {
 struct machine *machine_new(void);
 /* The first fact of that name and gpu (-1 = machine), or NULL. */
 const struct fact *machine_fact(const struct machine *machine, const char *name, int32_t gpu);
+/* The value of a fact that is known; NULL = it is not. */
+const char *machine_value(const struct machine *machine, const char *name, int32_t gpu);
+/* Its name without "NVIDIA ", which every one has. */
+const char *machine_gpu_model(const struct gpu *gpu);
 /* Append a fact; the format makes its value. A value too long is cut and ends in "..."; control
  * characters become spaces. Facts past MACHINE_FACTS_MAX are dropped. */
 void machine_add_fact(struct machine *machine, const char *name, int32_t gpu, enum fact_state state,

@@ -10,11 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *record_fact(const struct machine *machine, const char *name) {
-  const struct fact *fact = machine_fact(machine, name, -1);
-  return fact != NULL && fact->state == FACT_OK ? fact->value : NULL;
-}
-
 /* The keys of an object that have a parameter in its statement, and so are recorded: into the
  * content, or, if that is NULL, into the statement. */
 static void record_take_keys(struct statement *statement, struct content *content,
@@ -101,7 +96,7 @@ static enum status record_insert_environment(struct record *record, const struct
   /* First all columns as if they were facts, then those that are none. */
   for (int i = 1; i <= sqlite3_bind_parameter_count(statement->stmt); i++) {
     const char *parameter = sqlite3_bind_parameter_name(statement->stmt, i);
-    statement_bind_text(statement, parameter, record_fact(machine, parameter + 1));
+    statement_bind_text(statement, parameter, machine_value(machine, parameter + 1, -1));
   }
   statement_bind_text(statement, ":key", key);
   statement_bind_text(statement, ":source", machine->source);

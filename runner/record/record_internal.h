@@ -121,8 +121,6 @@ enum status record_match_plan(struct record *record, const struct plan *plan,
 enum status record_insert_notes(struct record *record, int64_t case_run, const struct notes *notes,
                                 uint32_t first, struct error *err) CHECK_RESULT;
 enum status record_flush_telemetry(struct record *record, struct error *err) CHECK_RESULT;
-/* The value of a machine's fact when it is known, else NULL. */
-const char *record_fact(const struct machine *machine, const char *name);
 
 /* Forget the run that the record served before. */
 void record_forget_run(struct record *record);

@@ -62,7 +62,7 @@ void resumed_run_fini(struct resumed_run *run) {
 /* The current value of a name that the statement run/environment gives. */
 static void record_current_value(const struct machine *machine, const char *name, char *text,
                                  size_t size) {
-  const char *value = record_fact(machine, name);
+  const char *value = machine_value(machine, name, -1);
   if (strcmp(name, "simulated") == 0) {
     (void)snprintf(text, size, "%d", machine->simulated);
   } else if (strcmp(name, "gpu_count") == 0) {

@@ -12,17 +12,25 @@ enum { FACT_WIDTH = 20 };
 
 /* ---- pieces of text ---- */
 
+static const char *env_or_unknown(const char *text) {
+  return text != NULL ? text : "?";
+}
+
 /* 85028896768 -> "79.2 GiB"; "?" when not known. */
 static const char *env_size_text(struct arena *arena, uint64_t size_bytes) {
   return size_bytes == 0 ? "?"
                          : arena_strdup(arena, units_format_size_short(size_bytes, UNITS_TEXT));
 }
 
-static const char *env_rate_text(struct arena *arena, uint64_t bytes_per_second) {
+const char *env_rate_words(struct arena *arena, uint64_t bytes_per_second) {
   const double gigabytes = (double)bytes_per_second / 1e9;
   return bytes_per_second == 0
-             ? "?"
+             ? NULL
              : arena_format(arena, "%.*f GB/s", gigabytes < 1000 ? 1 : 0, gigabytes);
+}
+
+static const char *env_rate_text(struct arena *arena, uint64_t bytes_per_second) {
+  return env_or_unknown(env_rate_words(arena, bytes_per_second));
 }
 
 /* In GB/s, with four digits as results have; blank when not known. */
@@ -35,42 +43,31 @@ static struct cell env_rate_cell(uint64_t bytes_per_second) {
   return cell_real(round(rate / place) * place);
 }
 
-/* What leads to the host: "PCIe 5 x16", "C2C", "?". */
-static const char *env_host_link_text(struct arena *arena, const struct gpu *gpu,
-                                      enum limit limit) {
+const char *env_host_link_words(struct arena *arena, const struct gpu *gpu, enum limit limit) {
   return limit == LIMIT_PCIE
              ? arena_format(arena, "PCIe %u x%u", gpu->pcie_generation_max, gpu->pcie_width_max)
          : limit == LIMIT_C2C ? "C2C"
-                              : "?";
-}
-
-/* Every one is from NVIDIA: the word only costs columns. */
-static const char *env_short_name(const struct gpu *gpu) {
-  static const char VENDOR[] = "NVIDIA ";
-  const bool named = strncmp(gpu->name, VENDOR, sizeof VENDOR - 1) == 0;
-  return gpu->name + (named ? sizeof VENDOR - 1 : 0);
+                              : NULL;
 }
 
 /* ---- the head ---- */
 
-static const char *env_fact_or(const struct machine *machine, const char *name,
-                               const char *otherwise) {
-  const struct fact *fact = machine_fact(machine, name, -1);
-  return fact != NULL && fact->state == FACT_OK ? fact->value : otherwise;
+static const char *env_value(const struct machine *machine, const char *name) {
+  return env_or_unknown(machine_value(machine, name, -1));
 }
 
 static void env_say_head(struct document *document, const struct machine *machine) {
-  const char *driver = env_fact_or(machine, "driver_version", NULL);
-  const char *module = env_fact_or(machine, "kernel_module", NULL);
+  const char *driver = machine_value(machine, "driver_version", -1);
+  const char *module = machine_value(machine, "kernel_module", -1);
   document_put(document, "%s: %s, Linux %s",
                machine->host_name[0] != '\0' ? machine->host_name : "this machine",
-               env_fact_or(machine, "os", "?"), env_fact_or(machine, "kernel", "?"));
-  document_put(document, "%s, %s processors", env_fact_or(machine, "cpu_model", "?"),
-               env_fact_or(machine, "cpu_count", "?"));
+               env_value(machine, "os"), env_value(machine, "kernel"));
+  document_put(document, "%s, %s processors", env_value(machine, "cpu_model"),
+               env_value(machine, "cpu_count"));
   if (driver != NULL) {
     document_put(document, "NVIDIA driver %s%s, CUDA %s", driver,
                  arena_around(&document->arena, " (", module, " kernel module)"),
-                 env_fact_or(machine, "cuda_driver_version", "?"));
+                 env_value(machine, "cuda_driver_version"));
   }
   if (strcmp(machine->cuda_state, "ok") != 0) {
     document_put(document, "No GPU to use: %s", machine->cuda_state);
@@ -122,11 +119,11 @@ static void env_say_addresses(struct document *document, const struct machine *m
 
 #define GPU_COLUMNS(X)                                                                             \
   X("gpu", integer, i)                                                                             \
-  X("name", text, env_short_name(gpu))                                                             \
+  X("name", text, machine_gpu_model(gpu))                                                          \
   X("node", cell, gpu->numa_node < 0 ? cell_null() : cell_integer(gpu->numa_node))                 \
   X("memory", text, env_size_text(arena, gpu->memory_bytes))                                       \
   X("mem GB/s", cell, env_rate_cell(peak_dram(gpu)))                                               \
-  X("host", text, env_host_link_text(arena, gpu, limit))                                           \
+  X("host", text, env_or_unknown(env_host_link_words(arena, gpu, limit)))                          \
   X("host GB/s", cell, env_rate_cell(host_peak))                                                   \
   X("NVLink GB/s", text,                                                                           \
     gpu->nvlink_count == 0 ? "-"                                                                   \

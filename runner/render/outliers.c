@@ -12,20 +12,12 @@ enum { PATHS_SHOWN = 4, BLOCKS_SHOWN = 2 };
 
 /* The role in which it is slow. */
 static const char *outliers_role_words(const struct outlier *row) {
-  switch (row->role) {
-  case ROLE_SOURCE:
-    return "as source";
-  case ROLE_TARGET:
-    return "as target";
-  case ROLE_BOTH:
-    return row->entity == ENTITY_LINK ? "both ways" : "as source and target";
-  case ROLE_LOCAL:
-    return "in itself";
-  case ROLE_NONE:
-  case outlier_role_name_count:
-    break;
-  }
-  return NULL;
+  static const char *const WORDS[] = {[ROLE_NONE] = NULL,
+                                      [ROLE_SOURCE] = "as source",
+                                      [ROLE_TARGET] = "as target",
+                                      [ROLE_BOTH] = "as source and target",
+                                      [ROLE_LOCAL] = "in itself"};
+  return row->role == ROLE_BOTH && row->entity == ENTITY_LINK ? "both ways" : WORDS[row->role];
 }
 
 const char *outliers_shorten(struct arena *arena, const char *list, size_t shown) {
@@ -50,23 +42,19 @@ static const char *outliers_change_text(struct arena *arena, const struct outlie
 
 /* ---- verdicts ---- */
 
-/* "from", "to" the host and so on, where it is slow one way only. */
+/* In which direction it is slow, where it is slow one way only. */
 static const char *outliers_direction_words(const struct outlier_verdict *verdict) {
-  const bool host = verdict->host_link >= 0;
-  switch (verdict->direction) {
-  case ROLE_SOURCE:
-    return host ? " towards the host" : verdict->entity == ENTITY_GPU ? " as source" : "";
-  case ROLE_TARGET:
-    return host ? " from the host" : verdict->entity == ENTITY_GPU ? " as target" : "";
-  case ROLE_LOCAL:
-    return " in itself";
-  case ROLE_BOTH:
-    return host || verdict->entity == ENTITY_LINK ? " both ways" : " as source and target";
-  case ROLE_NONE:
-  case outlier_role_name_count:
-    break;
-  }
-  return "";
+  enum { HOST, GPU, OTHER };
+  static const char *const WORDS[][OTHER + 1] = {
+      [ROLE_NONE] = {"", "", ""},
+      [ROLE_SOURCE] = {" towards the host", " as source", ""},
+      [ROLE_TARGET] = {" from the host", " as target", ""},
+      [ROLE_BOTH] = {" both ways", " as source and target", " as source and target"},
+      [ROLE_LOCAL] = {" in itself", " in itself", " in itself"}};
+  const bool link = verdict->direction == ROLE_BOTH && verdict->entity == ENTITY_LINK;
+  return WORDS[verdict->direction][verdict->host_link >= 0 || link ? HOST
+                                   : verdict->entity == ENTITY_GPU ? GPU
+                                                                   : OTHER];
 }
 
 /* "Host to gpu1", "gpu1 to the host". */

@@ -150,8 +150,8 @@ void probe_await(pid_t leaving) {
 
 /* 0 where there is no answer. */
 static unsigned long probe_fact_number(const struct machine *machine, const char *name) {
-  const struct fact *fact = machine_fact(machine, name, -1);
-  return fact != NULL && fact->state == FACT_OK ? strtoul(fact->value, NULL, 10) : 0;
+  const char *value = machine_value(machine, name, -1);
+  return value != NULL ? strtoul(value, NULL, 10) : 0;
 }
 
 /* How many of so many GPUs CUDA_VISIBLE_DEVICES lets through: its list ends at the first index that

@@ -53,50 +53,39 @@ static void markdown_cell(struct strbuf *buffer, const struct cell *cell) {
   text_cell(buffer, cell, ESCAPE_MARKDOWN);
 }
 
+/* How a format writes a line: before the cells, between them, behind them, and a cell. */
+struct delimited {
+  const char *begin, *between, *end;
+  void (*put)(struct strbuf *buffer, const struct cell *cell);
+};
+static const struct delimited CSV = {"", ",", "\r\n", csv_cell};
+static const struct delimited CSV_SAFE = {"", ",", "\r\n", csv_safe_cell};
+static const struct delimited MARKDOWN = {"| ", " | ", " |\n", markdown_cell};
+
 /* One line; the heading's cells are the names of the columns. */
 static void delimited_line(struct table *table, const struct cell *cells,
-                           const char *const marks[3],
-                           void (*put)(struct strbuf *buffer, const struct cell *cell)) {
-  const size_t between = strlen(marks[1]);
-  strbuf_append(&table->record, marks[0]);
+                           const struct delimited *how) {
+  strbuf_append(&table->record, how->begin);
   for (size_t i = 0; i < table->column_count; i++) {
-    strbuf_append_n(&table->record, marks[1], i > 0 ? between : 0);
-    if (cells != NULL) {
-      put(&table->record, &cells[i]);
-    } else {
-      const struct cell name = cell_text(table->columns[i].name);
-      put(&table->record, &name);
-    }
+    const struct cell name = cell_text(table->columns[i].name);
+    strbuf_append(&table->record, i > 0 ? how->between : "");
+    how->put(&table->record, cells != NULL ? &cells[i] : &name);
   }
-  strbuf_append(&table->record, marks[2]);
-}
-
-static const char *const CSV_MARKS[] = {"", ",", "\r\n"};
-static const char *const MARKDOWN_MARKS[] = {"| ", " | ", " |\n"};
-
-static enum status csv_begin(struct table *table, struct error *err) {
-  delimited_line(table, NULL, CSV_MARKS, csv_cell);
-  return table_write_record(table, err);
+  strbuf_append(&table->record, how->end);
 }
 
 static enum status csv_row(struct table *table, const struct cell *cells, struct error *err) {
-  delimited_line(table, cells, CSV_MARKS, csv_cell);
+  delimited_line(table, cells, table->options.format == OUTPUT_CSV_SAFE ? &CSV_SAFE : &CSV);
   return table_write_record(table, err);
 }
 
-static enum status csv_safe_begin(struct table *table, struct error *err) {
-  delimited_line(table, NULL, CSV_MARKS, csv_safe_cell);
-  return table_write_record(table, err);
-}
-
-static enum status csv_safe_row(struct table *table, const struct cell *cells, struct error *err) {
-  delimited_line(table, cells, CSV_MARKS, csv_safe_cell);
-  return table_write_record(table, err);
+static enum status csv_begin(struct table *table, struct error *err) {
+  return csv_row(table, NULL, err);
 }
 
 /* The heading waits for the first row (NULL = there is none), whose kinds align the columns. */
 static void markdown_heading(struct table *table, const struct cell *first) {
-  delimited_line(table, NULL, MARKDOWN_MARKS, markdown_cell);
+  delimited_line(table, NULL, &MARKDOWN);
   strbuf_append_char(&table->record, '|');
   for (size_t i = 0; i < table->column_count; i++) {
     const bool number =
@@ -110,7 +99,7 @@ static enum status markdown_row(struct table *table, const struct cell *cells, s
   if (table->row_count == 0) {
     markdown_heading(table, cells);
   }
-  delimited_line(table, cells, MARKDOWN_MARKS, markdown_cell);
+  delimited_line(table, cells, &MARKDOWN);
   return table_write_record(table, err);
 }
 
@@ -124,5 +113,4 @@ static enum status markdown_end(struct table *table, struct error *err) {
 }
 
 const struct table_writer CSV_WRITER = {.begin = csv_begin, .row = csv_row};
-const struct table_writer CSV_SAFE_WRITER = {.begin = csv_safe_begin, .row = csv_safe_row};
 const struct table_writer MARKDOWN_WRITER = {.row = markdown_row, .end = markdown_end};

@@ -40,16 +40,12 @@ static void append_json_text(struct strbuf *text, const char *bytes, size_t leng
     strbuf_append_char(text, '"');
     return;
   }
-  struct strbuf repaired;
-  struct strbuf value;
-  strbuf_init(&repaired, RECORD_MAX);
-  strbuf_init(&value, RECORD_MAX);
+  SCOPED(strbuf_fini) struct strbuf repaired = STRBUF(RECORD_MAX);
+  SCOPED(strbuf_fini) struct strbuf value = STRBUF(RECORD_MAX);
   text_repair(&repaired, bytes, length);
   append_json(&value, json_stringn_nocheck(repaired.text, repaired.length), 0);
   /* The library leaves DEL, C1 and marks of direction as they are; a terminal would obey them. */
   text_escape(text, value.text, value.length, ESCAPE_TERMINAL);
-  strbuf_fini(&value);
-  strbuf_fini(&repaired);
 }
 
 static void append_json_real(struct strbuf *text, double value) {
@@ -166,43 +162,44 @@ void json_out_break(struct json_out *json) {
 
 /* ---- rows ---- */
 
-static void append_json_cell(struct strbuf *text, const struct cell *cell) {
-  if (cell->kind == CELL_NULL) {
-    strbuf_append(text, "null");
-  } else if (cell->kind == CELL_REAL) {
-    append_json_real(text, cell->as.real);
-  } else if (cell->kind == CELL_TEXT) {
-    append_json_text(text, cell->as.text.bytes, cell->as.text.length);
-  } else {
-    strbuf_append(text, cell->kind == CELL_BLOB ? "\"" : "");
-    text_cell_exact(text, cell);
-    strbuf_append(text, cell->kind == CELL_BLOB ? "\"" : "");
-  }
-}
-
 /* Whether the text is JSON, which a long one may have lost its end of. */
-static bool append_json_parsed(struct strbuf *text, const struct cell *cell) {
+static bool json_out_parsed(struct json_out *json, const char *key, const struct cell *cell) {
   json_t *value = cell->kind == CELL_TEXT
                       ? json_loadb(cell->as.text.bytes, cell->as.text.length, 0, NULL)
                       : NULL;
   if (value != NULL) {
-    append_json(text, value, JSON_COMPACT);
+    json_out_value(json, key);
+    append_json(json->text, value, JSON_COMPACT);
   }
   return value != NULL;
 }
 
+static void json_out_cell(struct json_out *json, const char *key, const struct cell *cell) {
+  json_out_value(json, key);
+  const char *quote = cell->kind == CELL_BLOB ? "\"" : "";
+  if (cell->kind == CELL_NULL) {
+    strbuf_append(json->text, "null");
+  } else if (cell->kind == CELL_REAL) {
+    append_json_real(json->text, cell->as.real);
+  } else if (cell->kind == CELL_TEXT) {
+    append_json_text(json->text, cell->as.text.bytes, cell->as.text.length);
+  } else {
+    strbuf_append(json->text, quote);
+    text_cell_exact(json->text, cell);
+    strbuf_append(json->text, quote);
+  }
+}
+
 static void append_json_row(struct table *table, const struct cell *cells) {
-  strbuf_append_char(&table->record, '{');
+  struct json_out json = {.text = &table->record};
+  json_out_open(&json, NULL, '{');
   for (size_t i = 0; i < table->column_count; i++) {
     const char *name = table->columns[i].name;
-    strbuf_append(&table->record, i > 0 ? "," : "");
-    append_json_text(&table->record, name, strlen(name));
-    strbuf_append_char(&table->record, ':');
-    if (!table->columns[i].is_json || !append_json_parsed(&table->record, &cells[i])) {
-      append_json_cell(&table->record, &cells[i]);
+    if (!table->columns[i].is_json || !json_out_parsed(&json, name, &cells[i])) {
+      json_out_cell(&json, name, &cells[i]);
     }
   }
-  strbuf_append_char(&table->record, '}');
+  json_out_close(&json);
 }
 
 /* table->state: not NULL while an array is open. */

@@ -49,7 +49,7 @@ enum output_layout {
   X(OUTPUT_JSONL, "jsonl", LAYOUT_ROWS, JSONL_WRITER)                                              \
   X(OUTPUT_CSV, "csv", LAYOUT_ROWS, CSV_WRITER)                                                    \
   X(OUTPUT_MD, "md", LAYOUT_DIGEST, MARKDOWN_WRITER)                                               \
-  X(OUTPUT_CSV_SAFE, "csv-safe", LAYOUT_ROWS, CSV_SAFE_WRITER)
+  X(OUTPUT_CSV_SAFE, "csv-safe", LAYOUT_ROWS, CSV_WRITER)
 ENUM_NAMES_DECLARE(output_format, OUTPUT_FORMAT_LIST)
 enum output_layout output_layout_of(enum output_format format);
 

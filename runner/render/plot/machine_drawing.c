@@ -4,6 +4,7 @@
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
+#include "runner/render/env.h"
 #include "runner/table/html.h"
 #include "runner/table/text.h"
 
@@ -15,27 +16,18 @@
 /* ---- texts of facts ---- */
 
 static const char *machine_peak_words(struct arena *arena, uint64_t bytes_per_second) {
-  const double gbps = (double)bytes_per_second / 1e9;
-  return bytes_per_second == 0 ? "peak unknown"
-                               : arena_format(arena, "peak %.*f GB/s", gbps < 1000 ? 1 : 0, gbps);
+  const char *rate = env_rate_words(arena, bytes_per_second);
+  return rate != NULL ? arena_format(arena, "peak %s", rate) : "peak unknown";
 }
 
-/* NULL = not known. */
-static const char *machine_known_fact(const struct machine *machine, const char *name) {
-  const struct fact *fact = machine_fact(machine, name, -1);
-  return fact != NULL && fact->state == FACT_OK ? fact->value : NULL;
-}
-
-static const char *machine_fact_words(const struct machine *machine, const char *name) {
-  const char *value = machine_known_fact(machine, name);
-  return value != NULL ? value : "unknown";
+static const char *machine_or_unknown(const char *text) {
+  return text != NULL ? text : "unknown";
 }
 
 static const char *machine_memory_words(struct arena *arena, const struct machine *machine) {
-  const char *peak = machine_known_fact(machine, "memory_peak");
-  const char *modules = machine_known_fact(machine, "memory_modules");
-  return arena_format(arena, "Memory of the host: %s%s%s", modules != NULL ? modules : "",
-                      modules != NULL ? ", " : "",
+  const char *peak = machine_value(machine, "memory_peak", -1);
+  const char *modules = machine_value(machine, "memory_modules", -1);
+  return arena_format(arena, "Memory of the host: %s%s", arena_around(arena, "", modules, ", "),
                       peak != NULL
                           ? arena_format(arena, "%s over all channels",
                                          machine_peak_words(arena, strtoull(peak, NULL, 10)))
@@ -43,20 +35,11 @@ static const char *machine_memory_words(struct arena *arena, const struct machin
 }
 
 static const char *machine_page_words(struct arena *arena, const struct machine *machine) {
-  const char *bytes = machine_known_fact(machine, "page_size");
-  char size[UNITS_TEXT_MAX];
-  if (bytes == NULL) {
-    return "size of a page unknown";
-  }
-  units_format_size_short(strtoull(bytes, NULL, 10), size);
-  return arena_format(arena, "pages of %s", size);
-}
-
-/* GPUs of one model have its name: every one is from NVIDIA. */
-static const char *machine_gpu_name(const struct gpu *gpu) {
-  static const char VENDOR[] = "NVIDIA ";
-  const bool named = strncmp(gpu->name, VENDOR, sizeof VENDOR - 1) == 0;
-  return gpu->name + (named ? sizeof VENDOR - 1 : 0);
+  const char *bytes = machine_value(machine, "page_size", -1);
+  return bytes == NULL
+             ? "size of a page unknown"
+             : arena_format(arena, "pages of %s",
+                            units_format_size_short(strtoull(bytes, NULL, 10), UNITS_TEXT));
 }
 
 /* By the rate of one link, as nvidia-smi nvlink --status shows it. */
@@ -164,19 +147,18 @@ static void machine_place_nodes(struct machine_drawing *d) {
 
 /* "node7: 4 x H200, driver 580.95.05 (simulated)" */
 static const char *machine_title(struct arena *arena, const struct machine *machine) {
-  const char *driver = machine_known_fact(machine, "driver_version");
+  const char *driver = machine_value(machine, "driver_version", -1);
   const char *name = machine->node_name[0] != '\0'   ? machine->node_name
                      : machine->host_name[0] != '\0' ? machine->host_name
                                                      : "this machine";
-  const char *gpus = machine->gpu_count == 0 ? "no GPU" : machine_gpu_name(&machine->gpus[0]);
+  const char *gpus = machine->gpu_count == 0 ? "no GPU" : machine_gpu_model(&machine->gpus[0]);
   for (uint32_t g = 1; g < machine->gpu_count; g++) {
     gpus = strcmp(machine->gpus[g].name, machine->gpus[0].name) == 0 ? gpus : "GPUs";
   }
-  return arena_format(arena, "%s: %s%s%s%s%s", name,
-                      machine->gpu_count > 1 ? arena_format(arena, "%u x ", machine->gpu_count)
-                                             : "",
-                      gpus, driver != NULL ? ", driver " : "", driver != NULL ? driver : "",
-                      machine->simulated ? " (simulated)" : "");
+  return arena_format(
+      arena, "%s: %s%s%s%s", name,
+      machine->gpu_count > 1 ? arena_format(arena, "%u x ", machine->gpu_count) : "", gpus,
+      arena_around(arena, ", driver ", driver, ""), machine->simulated ? " (simulated)" : "");
 }
 
 static void machine_draw_head(struct machine_drawing *d) {
@@ -185,8 +167,8 @@ static void machine_draw_head(struct machine_drawing *d) {
   machine_put_wrapped(d, "title", machine_title(arena, machine));
   machine_put_wrapped(d, "dim",
                       arena_format(arena, "%s; caches of a processor: %s; %s",
-                                   machine_fact_words(machine, "cpu_model"),
-                                   machine_fact_words(machine, "cpu_caches"),
+                                   machine_or_unknown(machine_value(machine, "cpu_model", -1)),
+                                   machine_or_unknown(machine_value(machine, "cpu_caches", -1)),
                                    machine_page_words(arena, machine)));
   machine_put_wrapped(d, "dim", machine_memory_words(arena, machine));
   machine_put_wrapped(d, "dim", "Peaks are theoretical, one way; of a GPU's memory, both ways.");
@@ -230,15 +212,13 @@ static void machine_draw_socket_links(struct machine_drawing *d) {
       machine_column_x(d->nodes[d->node_count - 1].first + d->nodes[d->node_count - 1].columns) -
       BOX_GAP;
   machine_put_box(d, "bus", MARGIN, d->y, right - MARGIN, BUS);
-  const char *links = machine_known_fact(d->machine, "socket_links");
+  const char *links = machine_value(d->machine, "socket_links", -1);
   machine_put_text(d, "", MARGIN + PAD, d->y + 19, right - MARGIN - PAD,
-                   arena_format(d->arena, "%s%s%s",
-                                links != NULL && strcmp(links, "none") == 0
+                   arena_format(d->arena, "%s%s",
+                                strings_equal(links, "none")
                                     ? "Within one socket"
-                                    : "Links between sockets: ",
-                                links == NULL                ? "unknown"
-                                : strcmp(links, "none") == 0 ? ""
-                                                             : links,
+                                    : arena_format(d->arena, "Links between sockets: %s",
+                                                   machine_or_unknown(links)),
                                 machine_distance_words(d)));
   d->y += BUS;
   for (uint32_t i = 0; i < d->node_count; i++) {
@@ -327,14 +307,6 @@ static bool machine_draw_switches(struct machine_drawing *d) {
   return any;
 }
 
-static const char *machine_host_link_words(struct arena *arena, const struct gpu *gpu,
-                                           enum limit limit) {
-  return limit == LIMIT_PCIE
-             ? arena_format(arena, "PCIe %u x%u", gpu->pcie_generation_max, gpu->pcie_width_max)
-         : limit == LIMIT_C2C ? "C2C"
-                              : "link unknown";
-}
-
 static void machine_draw_host_links(struct machine_drawing *d) {
   const struct machine *machine = d->machine;
   const double top = d->y;
@@ -348,12 +320,12 @@ static void machine_draw_host_links(struct machine_drawing *d) {
     machine_switch_of(machine, g, address);
     enum limit limit;
     const uint64_t peak = peak_gpu_host(&machine->gpus[g], &limit);
+    const char *link = env_host_link_words(d->arena, &machine->gpus[g], limit);
     const int32_t node = machine->gpus[g].numa_node;
     const double x = machine_gpu_x(d, g);
     double y = top + below + PAD;
     machine_put_wire(d, x, address[0] != '\0' ? top + below : top, bottom);
-    machine_put_text(d, "", x + 6, y += LINE - 4, room,
-                     machine_host_link_words(d->arena, &machine->gpus[g], limit));
+    machine_put_text(d, "", x + 6, y += LINE - 4, room, link != NULL ? link : "link unknown");
     machine_put_text(d, "dim", x + 6, y += LINE, room, machine_peak_words(d->arena, peak));
     for (int up = 0; up < 2 && d->run != NULL; up++) {
       const struct machine_rate *row =
@@ -377,7 +349,7 @@ static void machine_draw_gpu(struct machine_drawing *d, uint32_t g) {
                    gpu->memory_node >= 0
                        ? arena_format(d->arena, "GPU %u (node %d)", g, gpu->memory_node)
                        : arena_format(d->arena, "GPU %u", g));
-  machine_put_text(d, "", x + PAD, d->y + 2 * LINE, width - PAD, machine_gpu_name(gpu));
+  machine_put_text(d, "", x + PAD, d->y + 2 * LINE, width - PAD, machine_gpu_model(gpu));
   machine_put_text(d, "dim", x + PAD, d->y + 3 * LINE, width - PAD,
                    gpu->memory_bytes == 0 ? "memory unknown" : size);
   machine_put_text(d, "dim", x + PAD, d->y + 4 * LINE, width - PAD,

@@ -277,15 +277,26 @@ static void layout_find_facets(struct layout_maker *maker, struct result_layout 
 ORDER_DEFINE(layout_compare_cells, struct result_cell,
              strcmp(x->down, y->down) ?: strcmp(x->across, y->across))
 
-/* Whether two results have one place. */
-static bool facet_collides(const struct layout_maker *maker, const struct result_facet *facet) {
-  struct result_cell *shown = arena_array(maker->arena, facet->count, sizeof *shown);
+ORDER_DEFINE(layout_compare_across, struct result_cell,
+             strcmp(x->across, y->across) ?: strcmp(x->down, y->down))
+
+/* The cells that are shown. */
+static size_t facet_list_shown(const struct layout_maker *maker, const struct result_facet *facet,
+                               struct result_cell **shown) {
   size_t count = 0;
+  *shown = arena_array(maker->arena, facet->count, sizeof **shown);
   for (size_t i = 0; i < facet->count; i++) {
     if (result_row_shown(facet->cells[i].row)) {
-      shown[count++] = facet->cells[i];
+      (*shown)[count++] = facet->cells[i];
     }
   }
+  return count;
+}
+
+/* Whether two results have one place. */
+static bool facet_collides(const struct layout_maker *maker, const struct result_facet *facet) {
+  struct result_cell *shown = NULL;
+  const size_t count = facet_list_shown(maker, facet, &shown);
   ORDER_SORT(shown, count, layout_compare_cells);
   for (size_t i = 1; i < count; i++) {
     if (layout_compare_cells(&shown[i - 1], &shown[i]) == 0) {
@@ -350,20 +361,12 @@ static bool facet_varies(const struct result_facet *facet, bool across) {
   return false;
 }
 
-ORDER_DEFINE(layout_compare_across, struct result_cell,
-             strcmp(x->across, y->across) ?: strcmp(x->down, y->down))
-
 /* Whether no column, or no row, has two numbers: as from every GPU's nearest node. */
 static bool facet_is_line(const struct layout_maker *maker, const struct result_facet *facet) {
-  struct result_cell *shown = arena_array(maker->arena, facet->count, sizeof *shown);
-  size_t count = 0;
+  struct result_cell *shown = NULL;
+  const size_t count = facet_list_shown(maker, facet, &shown);
   bool columns_are_single = true;
   bool rows_are_single = true;
-  for (size_t i = 0; i < facet->count; i++) {
-    if (result_row_shown(facet->cells[i].row)) {
-      shown[count++] = facet->cells[i];
-    }
-  }
   ORDER_SORT(shown, count, layout_compare_across);
   for (size_t i = 1; i < count; i++) {
     columns_are_single = columns_are_single && strcmp(shown[i - 1].across, shown[i].across) != 0;

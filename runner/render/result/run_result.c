@@ -70,13 +70,18 @@ static bool run_row_shares(const struct run_row *row, const struct run_row *othe
          strcmp(row->block, other->block) == 0;
 }
 
-/* A case that is alone with its text has the name of the other in it. */
-static void run_rows_name_single(struct arena *arena, struct run_row *rows, size_t count) {
+/* A case that is alone with its text, or any that has one, has that text instead; NULL: with the
+ * name of the other in it. */
+static void run_rows_reword_same(struct arena *arena, const struct run_rows *rows, bool all,
+                                 const char *text) {
   bool before = false; /* the row before has the same text */
-  for (size_t i = 0; i < count; i++) {
-    const bool after = i + 1 < count && run_row_shares(&rows[i], &rows[i + 1]);
-    if (rows[i].same != NULL && !before && !after) {
-      rows[i].same = arena_format(arena, "Duplicate of %s, measured once.", rows[i].same_as);
+  for (size_t i = 0; i < rows->count; i++) {
+    struct run_row *row = &rows->items[i];
+    const bool after = i + 1 < rows->count && run_row_shares(row, row + 1);
+    if (row->same != NULL && (all || (!before && !after))) {
+      row->same = text != NULL
+                      ? text
+                      : arena_format(arena, "Duplicate of %s, measured once.", row->same_as);
     }
     before = after;
   }
@@ -146,8 +151,9 @@ static struct run_rows run_rows_of(const struct result_set *set) {
       rows[i].method = arena_format(set->arena, "%s (%s)", rows[i].method, rows[i].kernel_variant);
     }
   }
-  run_rows_name_single(set->arena, rows, set->row_count);
-  return (struct run_rows){rows, set->row_count};
+  const struct run_rows all = {rows, set->row_count};
+  run_rows_reword_same(set->arena, &all, false, NULL);
+  return all;
 }
 
 /* ---- the texts of a row ---- */
@@ -352,19 +358,6 @@ static void blocks_print(struct result_page *page, const struct blocks *blocks,
   }
 }
 
-/* One note on those that are alone with theirs; of a brief result, on all of them. */
-static void run_rows_shorten_duplicates(const struct run_rows *rows, bool all) {
-  bool before = false; /* the row before has the same text */
-  for (size_t i = 0; i < rows->count; i++) {
-    struct run_row *row = &rows->items[i];
-    const bool after = i + 1 < rows->count && run_row_shares(row, row + 1);
-    if (row->same != NULL && (all || (!before && !after))) {
-      row->same = "Duplicate of another case, measured once.";
-    }
-    before = after;
-  }
-}
-
 void run_result_print(const struct result_set *cases, const struct result_set *flows,
                       const struct run_result_options *options, struct document *document) {
   SCOPED(arena_fini) struct arena arena = {0};
@@ -378,7 +371,8 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
                              .remarks = &remarks};
   struct result_layout *layouts = arena_array(&arena, blocks.count, sizeof *layouts);
   if (options->answer && flows == NULL) { /* on a terminal; a page has room, and -v asks for it */
-    run_rows_shorten_duplicates(&rows, options->brief);
+    run_rows_reword_same(&arena, &rows, options->brief,
+                         "Duplicate of another case, measured once.");
   }
   bool shown = false;
   for (size_t i = 0; i < blocks.count; i++) {
