@@ -399,12 +399,7 @@ const char *diff_condition_words(struct arena *arena, const struct comparison *c
 }
 
 bool diff_any_on_both(const struct comparison *comparison) {
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    if (isfinite(comparison->rows[i].result.change)) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, comparison->row_count, isfinite(comparison->rows[i].result.change));
 }
 
 /* Undecided cases, by how they differ. */
@@ -597,10 +592,8 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
                   comparison->alone_count, strings_plural(comparison->alone_count, "part", "parts"),
                   nodes, strings_plural(nodes, "node", "nodes"));
   }
-  size_t distributions = 0;
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    distributions += comparison->rows[i].distribution.kind != DISTRIBUTION_SAME;
-  }
+  const size_t distributions =
+      SUM_OF(i, comparison->row_count, comparison->rows[i].distribution.kind != DISTRIBUTION_SAME);
   if (distributions > 0) {
     text = arena_add(arena, text, "; distribution changed in %zu", distributions);
   }

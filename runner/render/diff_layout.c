@@ -18,10 +18,8 @@ static bool layout_is_unanswered(const struct fact_difference *fact, size_t side
 /* The branch of a driver follows from its version. */
 static bool layout_is_implied(const struct comparison *comparison,
                               const struct fact_difference *fact) {
-  bool version = false;
-  for (size_t i = 0; i < comparison->fact_count; i++) {
-    version = version || strcmp(comparison->facts[i].name, "driver_version") == 0;
-  }
+  const bool version =
+      ANY_OF(i, comparison->fact_count, strcmp(comparison->facts[i].name, "driver_version") == 0);
   return version && strcmp(fact->name, "driver_branch") == 0;
 }
 

@@ -230,12 +230,7 @@ static void explain_say_finding(struct document *document, const struct explanat
 /* Whether the rule of that row says something else, of another GPU, in a row further up: it was
  * found there, or could not be checked. */
 static bool explain_is_above(const struct explanation *explanation, size_t row) {
-  for (size_t i = 0; i < row; i++) {
-    if (explanation->rows[i].rule == explanation->rows[row].rule) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, row, explanation->rows[i].rule == explanation->rows[row].rule);
 }
 
 /* Rules in one state, one line each, with their evidence; `lead` is the heading. */

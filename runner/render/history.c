@@ -301,12 +301,7 @@ static bool history_point_moves(const struct measured *measured,
 }
 
 static bool history_moves(const struct measured *measured, const struct history_series *series) {
-  for (size_t i = 0; i < series->point_count; i++) {
-    if (history_point_moves(measured, series, &series->points[i])) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, series->point_count, history_point_moves(measured, series, &series->points[i]));
 }
 
 #define HISTORY_QUIET_COLUMNS(X)                                                                   \

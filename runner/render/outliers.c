@@ -342,10 +342,7 @@ static void outliers_say_undecided(struct document *document, const struct measu
 static void outliers_say_summary(struct document *document, const struct measured *measured,
                                  const struct outliers *outliers, bool listed) {
   struct arena *arena = &document->arena;
-  size_t pairs = 0;
-  for (size_t i = 0; i < outliers->row_count; i++) {
-    pairs += outliers_is_pair(&outliers->rows[i]);
-  }
+  const size_t pairs = SUM_OF(i, outliers->row_count, outliers_is_pair(&outliers->rows[i]));
   const bool explain_z = listed && document_shows(document, OUTLIERS_TABLE_Z);
   if (pairs > 0) {
     outliers_say_undecided(document, measured, outliers, pairs);

@@ -43,12 +43,8 @@ static const char *plan_common_method(const struct plan_case *c) {
 
 /* Whether a case that will be measured has several flows. */
 static bool plan_has_flows(const struct plan *plan) {
-  for (size_t i = 0; i < plan->case_count; i++) {
-    if (plan->cases[i].skip_reason == NULL && plan->cases[i].bench.flow_count > 1) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, plan->case_count,
+                plan->cases[i].skip_reason == NULL && plan->cases[i].bench.flow_count > 1);
 }
 
 /* Many cases are a row per block, which -v spells out. */

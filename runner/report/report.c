@@ -308,13 +308,9 @@ static enum status report_write_history(const struct report *report, size_t row,
 static bool report_is_again(const struct comparison *comparison, const size_t *rows, size_t count,
                             size_t row) {
   const struct measured *measured = comparison->measured;
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(measured->cases[comparison->rows[rows[i]].bench].block,
-               measured->cases[comparison->rows[row].bench].block) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, count,
+                strcmp(measured->cases[comparison->rows[rows[i]].bench].block,
+                       measured->cases[comparison->rows[row].bench].block) == 0);
 }
 
 static enum status report_write_histories(const struct report *report, FILE *page,

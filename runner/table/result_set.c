@@ -58,11 +58,7 @@ static enum status result_set_begin(void *context, const struct column *columns,
 }
 
 static size_t result_set_find(const struct result_set *set, const char *column) {
-  size_t i = 0;
-  while (i < set->column_count && strcmp(set->columns[i].name, column) != 0) {
-    i++;
-  }
-  return i;
+  return FIRST_OF(i, set->column_count, strcmp(set->columns[i].name, column) == 0);
 }
 
 static bool cell_is(const struct cell *cell, const char *text) {

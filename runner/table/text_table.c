@@ -234,10 +234,7 @@ static size_t text_next_to_go(const struct table *table, const struct text_layou
 }
 
 static size_t text_count_shown(const struct text_layout *layout) {
-  size_t count = 0;
-  for (size_t i = 0; i < layout->rows->column_count; i++) {
-    count += text_is_shown(layout, i);
-  }
+  const size_t count = SUM_OF(i, layout->rows->column_count, text_is_shown(layout, i));
   return count;
 }
 

@@ -91,10 +91,7 @@ static void page_history_put_chart(FILE *page, struct measured *measured,
 /* All series of one case in one: another GPU in its place is a mark. */
 static size_t page_history_moments(const struct history *history, struct arena *arena,
                                    struct moment **moments) {
-  size_t count = 0;
-  for (size_t s = 0; s < history->series_count; s++) {
-    count += history->series[s].point_count;
-  }
+  size_t count = SUM_OF(s, history->series_count, history->series[s].point_count);
   *moments = arena_array(arena, count, sizeof **moments);
   count = 0;
   for (size_t s = 0; s < history->series_count; s++) {

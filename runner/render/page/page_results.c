@@ -211,12 +211,7 @@ static void results_put_contents(const struct page_results *results) {
 }
 
 static bool results_has_block(const struct page_results *results, const char *block) {
-  for (size_t i = 0; i < results->name_count; i++) {
-    if (strcmp(results->names[i], block) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, results->name_count, strcmp(results->names[i], block) == 0);
 }
 
 /* Blocks that share a table have no section of their own. */

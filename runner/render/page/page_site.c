@@ -361,10 +361,7 @@ static void site_put_runs(struct site_page *s) {
 static const char *site_lead(struct site_page *s) {
   const struct machines *m = s->found->machines;
   const struct measured *measured = s->found->measured;
-  size_t slower = 0;
-  for (size_t i = 0; i < m->step_count; i++) {
-    slower += m->steps[i].change < 0;
-  }
+  const size_t slower = SUM_OF(i, m->step_count, m->steps[i].change < 0);
   size_t bad = m->upgrade_count;
   while (bad > 0 && !s->found->verdicts[bad - 1].regressed) {
     bad--;

@@ -148,10 +148,7 @@ static void spread_draw(FILE *page, const struct result_set *rows, size_t row) {
 }
 
 void page_put_spread(FILE *page, const struct result_set *rows, const char *block) {
-  size_t count = 0;
-  for (size_t i = 0; i < rows->row_count; i++) {
-    count += spread_is_of(rows, i, block);
-  }
+  const size_t count = SUM_OF(i, rows->row_count, spread_is_of(rows, i, block));
   if (count == 0) {
     return;
   }

@@ -277,12 +277,7 @@ static void plot_put_x_axis(const struct pen *pen, const struct area *area, cons
 
 /* Whether a letter of it is to be seen. */
 static bool plot_shows(const struct canvas *canvas, char letter) {
-  for (size_t i = 0; i < (size_t)canvas->width * canvas->height; i++) {
-    if (canvas->cells[i].letter == letter) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, (size_t)canvas->width * canvas->height, canvas->cells[i].letter == letter);
 }
 
 static void plot_put_legend(const struct pen *pen, const struct plot *plot,

@@ -254,11 +254,7 @@ static void svg_put_bars(const struct drawing *drawing, size_t index) {
 
 static bool svg_has_bars(const struct plot_curve *curve) {
   struct plot_range range;
-  size_t i = 0;
-  while (i < curve->count && !plot_range_of(curve, i, &range)) {
-    i++;
-  }
-  return i < curve->count;
+  return ANY_OF(i, curve->count, plot_range_of(curve, i, &range));
 }
 
 static void svg_put_levels(const struct drawing *drawing) {

@@ -227,10 +227,7 @@ static const char *answer_size(struct arena *arena, const struct answer_rate *ra
 static const char *answer_rate_words(struct arena *arena, const struct answer_rate *rates,
                                      size_t count, size_t r) {
   const char *memory = rates[r].memory;
-  bool several = false;
-  for (size_t i = 0; i < count; i++) {
-    several = several || (strcmp(rates[i].memory, memory) == 0 && i != r);
-  }
+  const bool several = ANY_OF(i, count, (strcmp(rates[i].memory, memory) == 0 && i != r));
   const bool named = memory[0] != '\0' && (r == 0 || strcmp(memory, rates[r - 1].memory) != 0);
   return arena_format(arena, "%s%s%s", named ? " " : "", named ? memory : "",
                       several ? arena_around(arena, " by ", rates[r].method, "") : "");

@@ -26,12 +26,7 @@ double result_figure(const struct run_row *row) {
 }
 
 static bool brief_is_slowed(const struct run_row *row) {
-  for (size_t i = 0; i < row->note_count; i++) {
-    if (note_slows(row->notes[i].kind)) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, row->note_count, note_slows(row->notes[i].kind));
 }
 
 /* Nothing has to be said of that case in particular. */
@@ -54,13 +49,9 @@ static bool brief_are_alike(const struct run_row *a, const struct run_row *b) {
       !strings_equal(a->expected, b->expected) || a->swept_count != b->swept_count) {
     return false;
   }
-  for (size_t i = 0; i < a->swept_count; i++) {
-    if (!result_axis_is_place(a->swept[i].key) &&
-        strcmp(a->swept[i].value, b->swept[i].value) != 0) {
-      return false;
-    }
-  }
-  return true;
+  return ALL_OF(i, a->swept_count,
+                result_axis_is_place(a->swept[i].key) ||
+                    strcmp(a->swept[i].value, b->swept[i].value) == 0);
 }
 
 ORDER_DEFINE(numbers_compare, unsigned long, ORDER(*x, *y))
@@ -95,11 +86,7 @@ static const char *brief_places(struct arena *arena, struct run_row **rows, size
 
 /* Whether each case is within one place, as a copy within each GPU is. */
 static bool brief_is_within(const struct result_block *block) {
-  size_t i = 0;
-  while (i < block->count && strings_equal(block->rows[i]->source, block->rows[i]->target)) {
-    i++;
-  }
-  return i == block->count;
+  return ALL_OF(i, block->count, strings_equal(block->rows[i]->source, block->rows[i]->target));
 }
 
 /* "numa0:pinned-gpu0..3, 4 cases": as the path of a case, of a chase its GPU first; "within

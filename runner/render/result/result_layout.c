@@ -74,12 +74,7 @@ const char *layout_memory(struct arena *arena, const struct run_row *row) {
 }
 
 bool layout_is_along(const struct layout_maker *maker, const char *key) {
-  for (size_t i = 0; i < maker->along_count; i++) {
-    if (strcmp(maker->along[i], key) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, maker->along_count, strcmp(maker->along[i], key) == 0);
 }
 
 bool layout_is_setting(const struct layout_maker *maker, const char *key) {
@@ -234,10 +229,7 @@ static bool layout_is_rate(const struct result_facet *facet) {
 
 static void layout_add_facet(struct layout_maker *maker, struct result_layout *layout,
                              const struct layout_slot *slots, size_t count) {
-  size_t shown = 0;
-  for (size_t i = 0; i < count; i++) {
-    shown += result_row_shown(slots[i].row);
-  }
+  const size_t shown = SUM_OF(i, count, result_row_shown(slots[i].row));
   if (shown == 0) {
     return; /* nothing to show but N/A */
   }
@@ -379,12 +371,8 @@ static bool facet_is_line(const struct layout_maker *maker, const struct result_
 }
 
 static bool layout_is_lines(const struct layout_maker *maker, const struct result_layout *layout) {
-  for (size_t i = 0; i < layout->facet_count; i++) {
-    if (layout->facets[i].mirrored || !facet_is_line(maker, &layout->facets[i])) {
-      return false;
-    }
-  }
-  return true;
+  return ALL_OF(i, layout->facet_count,
+                !layout->facets[i].mirrored && facet_is_line(maker, &layout->facets[i]));
 }
 
 static bool layout_has_grid(const struct result_layout *layout) {

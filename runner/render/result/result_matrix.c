@@ -129,11 +129,7 @@ static void result_matrix_open(const struct matrix_maker *maker) {
 
 static bool result_matrix_has_open(const struct matrix_maker *maker) {
   const size_t count = maker->rows.count * maker->columns.count;
-  size_t i = 0;
-  while (i < count && maker->cells[i].kind != MATRIX_OPEN) {
-    i++;
-  }
-  return i < count;
+  return ANY_OF(i, count, maker->cells[i].kind == MATRIX_OPEN);
 }
 
 /* A case that goes both ways stands on both sides of the diagonal. */

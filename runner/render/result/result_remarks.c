@@ -12,11 +12,7 @@ enum { REMARK_MAX_BYTES = 1 << 16 };
 /* ---- footnotes ---- */
 
 static bool remark_has_amounts(const struct note *note, const struct note *other) {
-  size_t i = 0;
-  while (i < NOTE_AMOUNTS_MAX && note->amounts[i] == other->amounts[i]) {
-    i++;
-  }
-  return i == NOTE_AMOUNTS_MAX;
+  return ALL_OF(i, NOTE_AMOUNTS_MAX, note->amounts[i] == other->amounts[i]);
 }
 
 static bool remark_is_same(const struct remark *a, const struct remark *b) {
@@ -29,11 +25,7 @@ static bool remark_is_same(const struct remark *a, const struct remark *b) {
 }
 
 static size_t remarks_find(const struct result_remarks *remarks, const struct remark *remark) {
-  size_t i = 0;
-  while (i < remarks->note_count && !remark_is_same(&remarks->notes[i].remark, remark)) {
-    i++;
-  }
-  return i;
+  return FIRST_OF(i, remarks->note_count, remark_is_same(&remarks->notes[i].remark, remark));
 }
 
 /* A row has that remark. */

@@ -270,10 +270,8 @@ static void case_table_print_heading(struct result_page *page, const struct resu
 static void case_table_print_shared_heading(struct result_page *page,
                                             const struct case_table *table) {
   const char *size = case_table_common_size(table);
-  bool several = true; /* every case has flows at once */
-  for (size_t i = 0; i < table->set.row_count; i++) {
-    several = several && (table->rows[i] == NULL || table->rows[i]->flows > 1);
-  }
+  const bool several =
+      ALL_OF(i, table->set.row_count, table->rows[i] == NULL || table->rows[i]->flows > 1);
   const char *words = result_figure_words(table->arena, table->rows[0],
                                           several ? "GB/s of all flows, over one window" : "");
   if (size != NULL) {

@@ -91,3 +91,15 @@ TEST(sizes_that_overflow_abort) {
     assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) != 0);
   }
 }
+
+/* Of none nothing holds for one, and everything for all. */
+TEST(what_holds_for_some_elements_is_counted) {
+  static const int NUMBERS[] = {3, 5, 5, 8};
+  assert_int_equal(FIRST_OF(i, COUNT_OF(NUMBERS), NUMBERS[i] == 5), 1);
+  assert_int_equal(FIRST_OF(i, COUNT_OF(NUMBERS), NUMBERS[i] == 4), COUNT_OF(NUMBERS));
+  assert_int_equal(SUM_OF(i, COUNT_OF(NUMBERS), NUMBERS[i] == 5), 2);
+  assert_true(ANY_OF(i, COUNT_OF(NUMBERS), ANY_OF(k, i, NUMBERS[k] == NUMBERS[i])));
+  const size_t none = 0;
+  assert_false(ANY_OF(i, none, true));
+  assert_true(ALL_OF(i, COUNT_OF(NUMBERS), NUMBERS[i] > 2) && ALL_OF(i, none, false));
+}
