@@ -116,13 +116,13 @@ void health_forget_database(char *scratch) {
 /* ---- the verdict ---- */
 
 static struct case_keys health_keys_to_repeat(struct health *health) {
-  size_t count = 0;
-  const struct expect_finding *findings = expect_judge_findings(health->judge, &count);
-  const char **keys = arena_array(&health->command->arena, count, sizeof *keys);
+  const struct expect_judged *judged = expect_judge_judged(health->judge);
+  const char **keys = arena_array(&health->command->arena, judged->count, sizeof *keys);
   struct case_keys again = {.items = keys};
-  for (size_t i = 0; i < count; i++) {
-    if (findings[i].verdict == EXPECT_SHORT || findings[i].verdict == EXPECT_UNCLEAR) {
-      keys[again.count++] = findings[i].key;
+  for (size_t i = 0; i < judged->count; i++) {
+    const enum expect_verdict verdict = judged->findings[i].verdict;
+    if (verdict == EXPECT_SHORT || verdict == EXPECT_UNCLEAR) {
+      keys[again.count++] = judged->findings[i].key;
     }
   }
   return again;
@@ -226,7 +226,7 @@ static void health_append_unlike(const struct health *health, struct health_line
       {"number of PCIe lanes", offsetof(struct gpu, pcie_width_max)},
       {"number of NVLinks", offsetof(struct gpu, nvlink_count)}};
   const struct machine *machine = health->command->target;
-  if (health->judge == NULL || expect_judge_unknown(health->judge) == 0) {
+  if (health->judge == NULL || expect_judge_judged(health->judge)->unknown == 0) {
     return;
   }
   for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
@@ -383,9 +383,8 @@ static const char *health_find_doubt(const struct health *health, int code) {
                         console_db_option(&health->command->common, &health->command->arena));
   }
   if (health->judge != NULL && expect_judge_summary(health->judge) != NULL) {
-    size_t count = 0;
-    (void)expect_judge_findings(health->judge, &count);
-    return expect_judge_count(health->judge, EXPECT_UNCLEAR) < count
+    const struct expect_judged *judged = expect_judge_judged(health->judge);
+    return judged->verdicts[EXPECT_UNCLEAR] < judged->count
                ? NULL
                : "every result is too noisy to tell from what is usual";
   }
@@ -401,12 +400,11 @@ static const char *health_find_doubt(const struct health *health, int code) {
 static const char *health_describe(const struct health *health) {
   const char *summary = expect_judge_summary(health->judge);
   const struct expect_finding *worst = NULL;
-  size_t count = 0;
-  const struct expect_finding *findings = expect_judge_findings(health->judge, &count);
-  for (size_t i = 0; i < count; i++) {
-    if (findings[i].verdict == EXPECT_UNCLEAR &&
-        (worst == NULL || findings[i].ratio < worst->ratio)) {
-      worst = &findings[i];
+  const struct expect_judged *judged = expect_judge_judged(health->judge);
+  for (size_t i = 0; i < judged->count; i++) {
+    const struct expect_finding *finding = &judged->findings[i];
+    if (finding->verdict == EXPECT_UNCLEAR && (worst == NULL || finding->ratio < worst->ratio)) {
+      worst = finding;
     }
   }
   struct arena *arena = &health->command->arena;

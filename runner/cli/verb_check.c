@@ -412,16 +412,14 @@ static enum status verb_check_show_expected(struct command *command,
 
 /* What went wrong, then what was judged, in one list. */
 static void verb_check_take_findings(struct command *command, struct expected_run *run) {
-  size_t broken_count = 0;
-  size_t count = 0;
-  const struct expect_finding *broken = expect_judge_broken(run->judge, &broken_count);
-  const struct expect_finding *found = expect_judge_findings(run->judge, &count);
-  struct expect_finding *all = arena_array(&command->arena, broken_count + count, sizeof *all);
-  for (size_t i = 0; i < broken_count + count; i++) {
-    all[i] = i < broken_count ? broken[i] : found[i - broken_count];
+  const struct expect_judged *judged = expect_judge_judged(run->judge);
+  const size_t broken = judged->broken_count;
+  run->count = broken + judged->count;
+  struct expect_finding *all = arena_array(&command->arena, run->count, sizeof *all);
+  for (size_t i = 0; i < run->count; i++) {
+    all[i] = i < broken ? judged->broken[i] : judged->findings[i - broken];
   }
   run->findings = all;
-  run->count = broken_count + count;
 }
 
 static bool verb_check_is_simulated(const struct command *command) {
@@ -477,7 +475,7 @@ static enum status verb_check_expected(struct command *command, struct error *er
                                            &runs[r].judge, err));
     if (status == STATUS_OK) {
       verb_check_take_findings(command, &runs[r]);
-      above_peak += expect_judge_above_peak(runs[r].judge);
+      above_peak += expect_judge_judged(runs[r].judge)->above_peak;
     }
     for (size_t i = 0; i < runs[r].count; i++) {
       const bool selected = verb_check_is_selected(command, &runs[r].findings[i]);
@@ -502,7 +500,7 @@ static enum status verb_check_expected(struct command *command, struct error *er
                     : options->strict && unclear + above_peak > 0 ? EXIT_UNDECIDED
                                                                   : EXIT_DONE;
     for (size_t r = 0; r < run_count; r++) {
-      if (expect_judge_is_partial(runs[r].judge)) {
+      if (expect_judge_judged(runs[r].judge)->partial) {
         verb_check_say_partial(command, runs[r].run);
         command->code =
             options->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;

@@ -79,11 +79,10 @@ static enum status verb_explain_open(struct command *command, const char *select
 /* The cases of the run that fall short of what its machine should reach, into the request. */
 static void verb_explain_judge(struct command *command, struct expect_judge *judge,
                                struct explain_request *request) {
-  size_t count = 0;
-  const struct expect_finding *findings = expect_judge_findings(judge, &count);
-  request->shortfalls = arena_array(&command->arena, count, sizeof *request->shortfalls);
-  for (size_t i = 0; i < count; i++) {
-    const struct expect_finding *finding = &findings[i];
+  const struct expect_judged *judged = expect_judge_judged(judge);
+  request->shortfalls = arena_array(&command->arena, judged->count, sizeof *request->shortfalls);
+  for (size_t i = 0; i < judged->count; i++) {
+    const struct expect_finding *finding = &judged->findings[i];
     const struct measured_case bench = {
         .key = finding->key, .name = finding->name, .block = finding->block};
     if (finding->verdict == EXPECT_SHORT &&

@@ -21,16 +21,9 @@ struct expect_judge {
   const struct row_sink *inner;
   size_t column_count;
   struct cell *row; /* of column_count + ADDED_COUNT */
-  struct expect_finding *findings;
-  size_t finding_count, finding_capacity;
-  struct expect_finding *broken;
-  size_t broken_count, broken_capacity;
-  size_t counts[expect_verdict_name_count];
-  size_t unknown;                   /* measured, and no row is of it */
-  size_t above_peak;                /* not compared, whether or not a row is of it */
-  bool partial;                     /* the run has not measured all of its scenario */
-  const struct expect_judge *again; /* of what was measured once more; NULL = nothing was */
-  const struct expect_row **used;   /* one for each source of reports, of which it counts most */
+  struct expect_judged judged;
+  struct expect_judge *again;     /* of what was measured once more; NULL = nothing was */
+  const struct expect_row **used; /* one for each source of reports, of which it counts most */
   size_t used_count, used_capacity;
   const char *machine; /* the first that a case is of */
   struct disturbance disturbance;
@@ -313,37 +306,32 @@ static void judge_label(struct expect_judge *judge, const struct cell *cells,
 }
 
 static void judge_keep(struct expect_judge *judge, const struct expect_finding *finding) {
-  const bool broken = finding->verdict == EXPECT_BROKEN;
-  struct expect_finding **list = broken ? &judge->broken : &judge->findings;
-  size_t *count = broken ? &judge->broken_count : &judge->finding_count;
-  *list = arena_grow(&judge->arena, *list, *count,
-                     broken ? &judge->broken_capacity : &judge->finding_capacity, sizeof **list);
-  (*list)[(*count)++] = *finding;
-  judge->counts[finding->verdict]++;
+  struct expect_judged *judged = &judge->judged;
+  if (finding->verdict == EXPECT_BROKEN) {
+    *ARENA_ADD(&judge->arena, judged->broken, judged->broken_count, &judged->broken_capacity) =
+        *finding;
+  } else {
+    *ARENA_ADD(&judge->arena, judged->findings, judged->count, &judged->capacity) = *finding;
+  }
+  judged->verdicts[finding->verdict]++;
 }
 
 /* NULL = that case was not measured once more, or not to its end. */
 static const struct expect_finding *judge_find_again(const struct expect_judge *again,
                                                      const char *key) {
-  for (size_t i = 0; again != NULL && i < again->broken_count; i++) {
-    if (strcmp(again->broken[i].key, key) == 0) {
-      return &again->broken[i];
-    }
-  }
-  for (size_t i = 0; again != NULL && i < again->finding_count; i++) {
-    if (strcmp(again->findings[i].key, key) == 0) {
-      return &again->findings[i];
+  const struct expect_judged *judged = again != NULL ? &again->judged : &(struct expect_judged){0};
+  for (size_t i = 0; i < judged->broken_count + judged->count; i++) {
+    const struct expect_finding *finding =
+        i < judged->broken_count ? &judged->broken[i] : &judged->findings[i - judged->broken_count];
+    if (strcmp(finding->key, key) == 0) {
+      return finding;
     }
   }
   return NULL;
 }
 
-static const char *judge_copy(struct expect_judge *judge, const char *text) {
-  return text != NULL ? arena_strdup(&judge->arena, text) : NULL;
-}
-
 /* Where the second number counts, its words replace those of the first. */
-static void judge_measure_again(struct expect_judge *judge, struct expect_finding *finding) {
+static void judge_measure_again(const struct expect_judge *judge, struct expect_finding *finding) {
   const struct expect_finding *other = judge_find_again(judge->again, finding->key);
   const struct expect_finding first = *finding;
   const bool worse = other != NULL && (other->verdict == EXPECT_SHORT ||
@@ -358,12 +346,6 @@ static void judge_measure_again(struct expect_judge *judge, struct expect_findin
   finding->key = first.key;
   finding->block = first.block;
   finding->machine = first.machine;
-  finding->expected = judge_copy(judge, other->expected);
-  finding->usual = judge_copy(judge, other->usual);
-  finding->distance = judge_copy(judge, other->distance);
-  finding->deviation = judge_copy(judge, other->deviation);
-  finding->slowed_by = judge_copy(judge, other->slowed_by);
-  finding->reason = judge_copy(judge, other->reason);
 }
 
 /* A case that went wrong; one that is shown elsewhere counts there. */
@@ -401,7 +383,8 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   struct observed observed;
   struct expect_finding finding = {.limit = NAN};
   const bool measured = observed_read(&judge->reader, cells, &observed);
-  judge->partial = judge->partial || observed_number(&judge->reader, cells, CELL_PARTIAL) > 0;
+  struct expect_judged *judged = &judge->judged;
+  judged->partial = judged->partial || observed_number(&judge->reader, cells, CELL_PARTIAL) > 0;
   const bool above_peak = measured && observed.above_peak;
   const bool known = measured && !above_peak && judge_observed(judge, &observed, &finding);
   if (known || (!measured && judge_is_broken(judge, cells, &finding))) {
@@ -412,9 +395,9 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
     judge_measure_again(judge, &finding);
     judge_keep(judge, &finding);
   } else if (above_peak) {
-    judge->above_peak++;
+    judged->above_peak++;
   } else if (measured) {
-    judge->unknown++;
+    judged->unknown++;
   }
   if (judge->inner == NULL) {
     return STATUS_OK;
@@ -451,6 +434,7 @@ struct expect_judge *expect_judge_new(const struct expect_set *set,
 
 void expect_judge_free(struct expect_judge *judge) {
   if (judge != NULL) {
+    expect_judge_free(judge->again);
     arena_fini(&judge->arena);
     free(judge);
   }
@@ -466,59 +450,34 @@ const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struc
   return &judge->sink;
 }
 
-const struct expect_finding *expect_judge_findings(const struct expect_judge *judge,
-                                                   size_t *count) {
-  *count = judge->finding_count;
-  return judge->findings;
+const struct expect_judged *expect_judge_judged(const struct expect_judge *judge) {
+  return &judge->judged;
 }
 
-const struct expect_finding *expect_judge_broken(const struct expect_judge *judge, size_t *count) {
-  *count = judge->broken_count;
-  return judge->broken;
-}
-
-size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict) {
-  return judge->counts[verdict];
-}
-
-size_t expect_judge_above_peak(const struct expect_judge *judge) {
-  return judge->above_peak;
-}
-
-bool expect_judge_is_partial(const struct expect_judge *judge) {
-  return judge->partial;
-}
-
-size_t expect_judge_unknown(const struct expect_judge *judge) {
-  return judge->unknown;
-}
-
-void expect_judge_set_again(struct expect_judge *judge, const struct expect_judge *again) {
+void expect_judge_set_again(struct expect_judge *judge, struct expect_judge *again) {
   judge->again = again;
 }
 
+/* Takes over `again`. */
 static enum status judge_run_alone(const struct expect_set *set, struct query *query,
                                    const char *run, const struct query_options *options,
-                                   const struct row_sink *inner, const struct expect_judge *again,
+                                   const struct row_sink *inner, struct expect_judge *again,
                                    struct expect_judge **judge, struct error *err) {
   const struct query_parameter parameter = {"run", run};
   SCOPED(result_set_fini) struct result_set hardware;
-  struct expect_judge *made = NULL;
   result_set_init(&hardware, SIZE_MAX);
   enum status status =
       query_run_saved(query, "hardware", &parameter, 1, options, &hardware.sink, err);
+  struct expect_judge *made = expect_judge_new(set, &hardware);
+  expect_judge_set_again(made, again);
+  status = THEN(status, query_run_saved(query, "run-result", &parameter, 1, options,
+                                        expect_judge_sink(made, inner), err));
   if (status == STATUS_OK) {
-    made = expect_judge_new(set, &hardware);
-    expect_judge_set_again(made, again);
-    status = query_run_saved(query, "run-result", &parameter, 1, options,
-                             expect_judge_sink(made, inner), err);
-  }
-  if (status != STATUS_OK) {
+    *judge = made;
+  } else {
     expect_judge_free(made);
-    return status;
   }
-  *judge = made;
-  return STATUS_OK;
+  return status;
 }
 
 enum status expect_judge_run(const struct expect_set *set, struct query *query, const char *run,
@@ -527,19 +486,14 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
   struct run_ref ref;
   struct run_ref repeat = {0};
   struct expect_judge *again = NULL;
-  enum status status = selector_find(query_database(query), run, &ref, err);
-  status = THEN(status, selector_find_repeat(query_database(query), ref.id, &repeat, err));
-  if (status == STATUS_OK && repeat.id != 0) {
+  RETURN_ON_ERROR(selector_find(query_database(query), run, &ref, err));
+  RETURN_ON_ERROR(selector_find_repeat(query_database(query), ref.id, &repeat, err));
+  if (repeat.id != 0) {
     SCOPED(arena_fini) struct arena arena = {0};
     const char *name = arena_format(&arena, "run:%s", repeat.uuid);
-    status = judge_run_alone(set, query, name, NULL, NULL, NULL, &again, err);
+    RETURN_ON_ERROR(judge_run_alone(set, query, name, NULL, NULL, NULL, &again, err));
   }
-  status = THEN(status, judge_run_alone(set, query, run, options, inner, again, judge, err));
-  if (status == STATUS_OK) {
-    expect_judge_set_again(*judge, NULL);
-  }
-  expect_judge_free(again);
-  return status;
+  return judge_run_alone(set, query, run, options, inner, again, judge, err);
 }
 
 /* ---- sentences ---- */
@@ -547,8 +501,8 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
 /* How many cases of that GPU fall short. */
 static size_t judge_shortfalls(const struct expect_judge *judge, int gpu) {
   size_t count = 0;
-  for (size_t i = 0; i < judge->finding_count; i++) {
-    const struct expect_finding *finding = &judge->findings[i];
+  for (size_t i = 0; i < judge->judged.count; i++) {
+    const struct expect_finding *finding = &judge->judged.findings[i];
     count += finding->verdict == EXPECT_SHORT && finding->path != EXPECT_SEVERAL &&
              (finding->gpus[0] == gpu || finding->gpus[1] == gpu);
   }
@@ -575,10 +529,10 @@ const char *expect_finding_place(struct expect_judge *judge, const struct expect
 
 size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_shortfall **items) {
   struct expect_shortfall *made =
-      arena_array(&judge->arena, judge->counts[EXPECT_SHORT], sizeof *made);
+      arena_array(&judge->arena, judge->judged.verdicts[EXPECT_SHORT], sizeof *made);
   size_t count = 0;
-  for (size_t i = 0; i < judge->finding_count; i++) {
-    const struct expect_finding *finding = &judge->findings[i];
+  for (size_t i = 0; i < judge->judged.count; i++) {
+    const struct expect_finding *finding = &judge->judged.findings[i];
     if (finding->verdict != EXPECT_SHORT) {
       continue;
     }
@@ -614,35 +568,35 @@ static const char *judge_note(struct arena *arena, const char *text, size_t n, c
 /* whole: with what others disturbed. */
 static const char *judge_summarise(struct expect_judge *judge, bool whole) {
   struct arena *arena = &judge->arena;
-  const size_t shorts = judge->counts[EXPECT_SHORT];
-  const size_t unclear = judge->counts[EXPECT_UNCLEAR];
-  if (judge->finding_count == 0) {
+  const size_t shorts = judge->judged.verdicts[EXPECT_SHORT];
+  const size_t unclear = judge->judged.verdicts[EXPECT_UNCLEAR];
+  if (judge->judged.count == 0) {
     return NULL;
   }
   const char *notes =
-      judge_note(arena, "", judge->counts[EXPECT_BEYOND], "better than any measurement");
+      judge_note(arena, "", judge->judged.verdicts[EXPECT_BEYOND], "better than any measurement");
   notes = judge_note(arena, notes, unclear, "too noisy to tell");
-  notes = judge_note(arena, notes, judge->above_peak, "not compared: above peak");
-  notes = judge_note(arena, notes, judge->unknown,
-                     judge->unknown == 1 ? "has no expectation" : "have no expectation");
-  notes = judge_note(arena, notes, judge->broken_count, "went wrong");
+  notes = judge_note(arena, notes, judge->judged.above_peak, "not compared: above peak");
+  notes = judge_note(arena, notes, judge->judged.unknown,
+                     judge->judged.unknown == 1 ? "has no expectation" : "have no expectation");
+  notes = judge_note(arena, notes, judge->judged.broken_count, "went wrong");
   if (whole && judge->disturbance.count > 0) {
     notes = arena_format(arena, "%s; %s", notes, disturbance_words(arena, &judge->disturbance));
   }
   if (shorts > 0) {
     return arena_format(arena, "%zu of %zu results below expectation for %s%s: see haul explain",
-                        shorts, judge->finding_count, judge->machine, notes);
+                        shorts, judge->judged.count, judge->machine, notes);
   }
   const unsigned reports = judge_count_reports(judge);
   const char *grounds = reports > 0 ? arena_format(arena, " (from %u measurement%s)", reports,
                                                    strings_plural(reports, "", "s"))
                                     : " (from lower limits alone)";
-  const bool all = unclear + judge->broken_count + judge->above_peak == 0;
-  const size_t usual = judge->finding_count - unclear;
+  const bool all = unclear + judge->judged.broken_count + judge->judged.above_peak == 0;
+  const size_t usual = judge->judged.count - unclear;
   return arena_format(arena, "%s%zu %sresult%s %s as expected for %s%s%s",
-                      all && usual > 1 ? "all " : "", usual, judge->unknown > 0 ? "judged " : "",
-                      strings_plural(usual, "", "s"), strings_plural(usual, "is", "are"),
-                      judge->machine, grounds, notes);
+                      all && usual > 1 ? "all " : "", usual,
+                      judge->judged.unknown > 0 ? "judged " : "", strings_plural(usual, "", "s"),
+                      strings_plural(usual, "is", "are"), judge->machine, grounds, notes);
 }
 
 const char *expect_judge_summary(struct expect_judge *judge) {
@@ -655,10 +609,11 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   const size_t count = expect_judge_shortfalls(judge, &items);
   const char **made = arena_array(arena, count + 2, sizeof *made);
   size_t lines_count = 0;
-  if (judge->broken_count > 0) {
-    const size_t others = judge->broken_count - 1;
-    made[lines_count++] = arena_format(arena, others > 0 ? "%s: %s, and %zu more" : "%s: %s",
-                                       judge->broken->name, judge->broken->reason, others);
+  if (judge->judged.broken_count > 0) {
+    const size_t others = judge->judged.broken_count - 1;
+    made[lines_count++] =
+        arena_format(arena, others > 0 ? "%s: %s, and %zu more" : "%s: %s",
+                     judge->judged.broken->name, judge->judged.broken->reason, others);
   }
   for (size_t i = 0; i < count; i++) {
     const char *slowed = items[i].worst->slowed_by;

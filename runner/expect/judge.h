@@ -83,23 +83,25 @@ void expect_judge_free(struct expect_judge *judge);
 /* Where run-result goes; inner NULL: to nobody else. */
 const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struct row_sink *inner);
 
-/* Before the first row: the second measurements, which must live until the last row. A result that
+/* Before the first row: the second measurements, which the judge owns from now on. A result that
  * falls short or is unclear takes the second one's finding, unless that is short and unclear. A
  * case that failed the second time has failed. */
-void expect_judge_set_again(struct expect_judge *judge, const struct expect_judge *again);
+void expect_judge_set_again(struct expect_judge *judge, struct expect_judge *again);
 
-/* After the last row. Those judged, in the order of the run. */
-const struct expect_finding *expect_judge_findings(const struct expect_judge *judge, size_t *count);
-/* Those that went wrong, known or not, each EXPECT_BROKEN: of them there is nothing but the name
- * and the reason. */
-const struct expect_finding *expect_judge_broken(const struct expect_judge *judge, size_t *count);
-size_t expect_judge_count(const struct expect_judge *judge, enum expect_verdict verdict);
-/* Whether the run has not measured all of its scenario. */
-bool expect_judge_is_partial(const struct expect_judge *judge);
-/* Results that no row is of. */
-size_t expect_judge_unknown(const struct expect_judge *judge);
-/* Results above their peak: they are not compared. */
-size_t expect_judge_above_peak(const struct expect_judge *judge);
+/* After the last row. */
+struct expect_judged {
+  struct expect_finding *findings; /* those judged, in the order of the run */
+  size_t count, capacity;
+  /* Those that went wrong, known or not, each EXPECT_BROKEN: of them there is nothing but the name
+   * and the reason. */
+  struct expect_finding *broken;
+  size_t broken_count, broken_capacity;
+  size_t verdicts[expect_verdict_name_count];
+  size_t unknown;    /* results that no row is of */
+  size_t above_peak; /* results above their peak: they are not compared */
+  bool partial;      /* the run has not measured all of its scenario */
+};
+const struct expect_judged *expect_judge_judged(const struct expect_judge *judge);
 /* "27.1 GB/s, usual 55.2-55.5, floor >= 48"; "broken: failed: cuMemAlloc: ..." */
 const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);
 /* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host",

@@ -98,8 +98,7 @@ struct judged {
 };
 
 static struct judged judge_once_more(const char *mine, const char *shipped, const struct part *part,
-                                     const struct said *said, size_t count,
-                                     const struct expect_judge *again) {
+                                     const struct said *said, size_t count, struct judged *again) {
   struct judged judged = {
       {{NULL, NULL}},
       {mine != NULL ? parsed(mine) : NULL, shipped != NULL ? parsed(shipped) : NULL},
@@ -110,11 +109,15 @@ static struct judged judge_once_more(const char *mine, const char *shipped, cons
   said_rows(&judged.rows, said, count);
   result_set_init(&judged.passed, SIZE_MAX);
   judged.judge = expect_judge_new(&judged.set, &judged.hardware);
-  expect_judge_set_again(judged.judge, again);
+  if (again != NULL) {
+    expect_judge_set_again(judged.judge, again->judge);
+    again->judge = NULL;
+  }
   assert_int_equal(
       result_set_send(&judged.rows, expect_judge_sink(judged.judge, &judged.passed.sink), &err),
       STATUS_OK);
-  judged.findings = expect_judge_findings(judged.judge, &judged.count);
+  judged.findings = expect_judge_judged(judged.judge)->findings;
+  judged.count = expect_judge_judged(judged.judge)->count;
   return judged;
 }
 
@@ -143,8 +146,8 @@ static void assert_said(struct judged *judged, const char *expected) {
       judged->count > 0
           ? arena_format(&arena, "%s: %s", expect_verdict_text(judged->findings[0].verdict),
                          expect_finding_words(&arena, &judged->findings[0]))
-      : expect_judge_unknown(judged->judge) > 0 ? "nothing is known"
-                                                : "not measured";
+      : expect_judge_judged(judged->judge)->unknown > 0 ? "nothing is known"
+                                                        : "not measured";
   assert_string_equal(found, expected);
   arena_fini(&arena);
   judged_fini(judged);
@@ -468,10 +471,9 @@ TEST(what_was_measured_again_counts_where_it_is_clearer) {
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct judged again = judge_rows(CASES[i].rows, &CASES[i].second, 1);
-    struct judged judged =
-        judge_once_more(NULL, CASES[i].rows, NULL, &CASES[i].first, 1, again.judge);
+    struct judged judged = judge_once_more(NULL, CASES[i].rows, NULL, &CASES[i].first, 1, &again);
     judged_fini(&again); /* what was taken from it outlives it */
-    assert_int_equal(expect_judge_count(judged.judge, judged.findings[0].verdict), 1);
+    assert_int_equal(expect_judge_judged(judged.judge)->verdicts[judged.findings[0].verdict], 1);
     assert_said(&judged, CASES[i].expected);
   }
 }
@@ -480,7 +482,7 @@ TEST(what_slowed_it_is_of_the_number_that_counts) {
   static const struct said FIRST = {UP, .gbps = 20, .spread = 30, .slowed_by = "a program"};
   static const struct said SECOND = {UP, .gbps = 20, .slowed_by = "heat"};
   struct judged again = judge_rows(UP_USUAL, &SECOND, 1);
-  struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, &FIRST, 1, again.judge);
+  struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, &FIRST, 1, &again);
   judged_fini(&again);
   assert_string_equal(judged.findings[0].slowed_by, "heat");
   assert_string_equal(judged.findings[0].name, "b/numa0-gpu0");
@@ -497,7 +499,7 @@ TEST(a_row_says_which_number_was_judged) {
       {"broken", "NULL", "20", "measured once more: broken: crashed: signal 9"}};
   static const char *const NAMES[] = {"as_expected", "judged", "gbps", "expected_remark"};
   struct judged again = judge_rows(UP_USUAL, COUNTED(SECOND));
-  struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, COUNTED(FIRST), again.judge);
+  struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, COUNTED(FIRST), &again);
   judged_fini(&again);
   for (size_t row = 0; row < 2; row++) {
     for (size_t c = 0; c < 4; c++) {
@@ -507,7 +509,7 @@ TEST(a_row_says_which_number_was_judged) {
   }
   /* What went wrong when it was measured once more did go wrong. */
   assert_int_equal(judged.count, 1);
-  assert_int_equal(expect_judge_count(judged.judge, EXPECT_BROKEN), 1);
+  assert_int_equal(expect_judge_judged(judged.judge)->verdicts[EXPECT_BROKEN], 1);
   assert_string_equal(expect_judge_summary(judged.judge),
                       "1 result is as expected for H200s (from 3 measurements); 1 went wrong");
   judged_fini(&judged);
@@ -608,10 +610,10 @@ TEST(what_went_wrong_is_said_with_its_reason) {
                                       {PEERS("gpu0", "gpu1"), .status = "hung"}};
   struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
   struct arena arena = {0};
-  size_t count = 0;
-  const struct expect_finding *broken = expect_judge_broken(judged.judge, &count);
-  assert_int_equal(count, 2); /* of the second nothing is known */
-  assert_int_equal(expect_judge_count(judged.judge, EXPECT_BROKEN), 2);
+  const struct expect_finding *broken = expect_judge_judged(judged.judge)->broken;
+  assert_int_equal(expect_judge_judged(judged.judge)->broken_count,
+                   2); /* of the second nothing is known */
+  assert_int_equal(expect_judge_judged(judged.judge)->verdicts[EXPECT_BROKEN], 2);
   assert_int_equal(judged.count, 1);
   assert_string_equal(broken[0].name, "b/numa0-gpu1");
   assert_string_equal(expect_finding_words(&arena, &broken[0]), "broken: failed: code 719");
@@ -646,7 +648,7 @@ TEST(rows_pass_with_what_is_known_of_them) {
                           EXPECTED[row][c] != NULL ? EXPECTED[row][c] : "NULL");
     }
   }
-  assert_true(expect_judge_is_partial(judged.judge));
+  assert_true(expect_judge_judged(judged.judge)->partial);
   judged_fini(&judged);
   /* Better than is known, and a floor and a limit that decide. */
   static const struct said FAST = {UP, .gbps = 120};
@@ -659,6 +661,6 @@ TEST(rows_pass_with_what_is_known_of_them) {
   judged = judge_rows(UP_LIMIT, CASES, 1);
   assert_string_equal(result_set_text(&judged.passed, 0, "expected_limit"), "100");
   assert_null(result_set_optional(&judged.passed, 0, "as_expected"));
-  assert_false(expect_judge_is_partial(judged.judge));
+  assert_false(expect_judge_judged(judged.judge)->partial);
   judged_fini(&judged);
 }
