@@ -88,19 +88,13 @@ static enum status fingerprints_row(void *context, const struct cell *row, struc
   return STATUS_OK;
 }
 
-static enum status fingerprints_end(void *context, struct error *err) {
-  (void)context;
-  (void)err;
-  return STATUS_OK;
-}
-
 enum status fingerprints_read(struct query *query, const char *run,
                               const struct query_options *options, struct arena *arena,
                               struct fingerprints *fingerprints, struct error *err) {
   struct fingerprint_reading reading = {
       .arena = arena, .into = fingerprints, .features = {.arena = arena}};
-  const struct row_sink sink = {&reading, fingerprints_begin, fingerprints_row, fingerprints_end,
-                                NULL};
+  const struct row_sink sink = {
+      .context = &reading, .begin = fingerprints_begin, .row = fingerprints_row};
   const struct query_parameter parameter = {"run", run};
   *fingerprints = (struct fingerprints){0};
   RETURN_ON_ERROR(query_run_saved(query, "fingerprint-samples", &parameter, run != NULL ? 1 : 0,

@@ -416,7 +416,7 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
 
 static enum status judge_end(void *context, struct error *err) {
   const struct expect_judge *judge = context;
-  return judge->inner == NULL ? STATUS_OK : judge->inner->end(judge->inner->context, err);
+  return judge->inner == NULL ? STATUS_OK : sink_end(judge->inner, err);
 }
 
 static bool judge_has_enough(void *context) {

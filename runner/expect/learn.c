@@ -211,12 +211,6 @@ static enum status learn_take(void *context, const struct cell *cells, struct er
   return STATUS_OK;
 }
 
-static enum status learn_end(void *context, struct error *err) {
-  (void)context;
-  (void)err;
-  return STATUS_OK;
-}
-
 /* A host by its name and first GPU: names are often the same. */
 static size_t learn_find_host(struct learn *learn, const struct hardware *first) {
   const char *name = first != NULL ? first->host_name : "";
@@ -321,8 +315,7 @@ static void learn_add_value(struct learn *learn, const struct learn_case *of,
 /* What each case is, from the first run that has a number of it. first: its first median. */
 static enum status learn_read_cases(struct learn *learn, struct query *query, size_t *first,
                                     struct error *err) {
-  const struct row_sink sink = {
-      .context = learn, .begin = learn_begin, .row = learn_take, .end = learn_end};
+  const struct row_sink sink = {.context = learn, .begin = learn_begin, .row = learn_take};
   const struct measured *measured = learn->measured;
   struct learn_group group;
   for (size_t at = 0; at < measured->median_count; at += group.count) {

@@ -104,14 +104,9 @@ static enum status result_set_row(void *context, const struct cell *cells, struc
   return STATUS_OK;
 }
 
-static enum status result_set_end(void *context, struct error *err) {
-  (void)context, (void)err;
-  return STATUS_OK;
-}
-
 void result_set_init(struct result_set *set, size_t maximum) {
   *set = (struct result_set){
-      .sink = {set, result_set_begin, result_set_row, result_set_end, NULL},
+      .sink = {.context = set, .begin = result_set_begin, .row = result_set_row},
       .arena = calloc(1, sizeof(struct arena)),
       .maximum = maximum,
   };

@@ -52,7 +52,7 @@ enum status sink_row(const struct row_sink *sink, const struct cell *cells, stru
 }
 
 enum status sink_end(const struct row_sink *sink, struct error *err) {
-  return sink->end(sink->context, err);
+  return sink->end != NULL ? sink->end(sink->context, err) : STATUS_OK;
 }
 
 bool sink_has_enough(const struct row_sink *sink) {

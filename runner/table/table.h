@@ -70,7 +70,7 @@ struct row_sink {
   enum status (*begin)(void *context, const struct column *columns, size_t count,
                        struct error *err);
   enum status (*row)(void *context, const struct cell *cells, struct error *err);
-  /* Not called when the producer failed on the way. */
+  /* Not called when the producer failed on the way. May be NULL. */
   enum status (*end)(void *context, struct error *err);
   /* True: more rows are of no use. May be NULL. */
   bool (*enough)(void *context);
