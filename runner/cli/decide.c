@@ -391,8 +391,8 @@ static void decide_say_run(const struct decide *decide, unsigned run, unsigned r
 static enum status decide_measure_look(struct decide *decide, unsigned runs, bool *goes_on,
                                        struct error *err) {
   const uint64_t pause_ns = decide->scenario->run.pause_ns;
-  decide->request->look = decide->look + 1;
-  decide->request->looks = decide->looks;
+  decide->request->info.look = decide->look + 1;
+  decide->request->info.looks = decide->looks;
   decide->scenario->run.processes = 1;
   for (unsigned i = 0; i < runs && *goes_on; i++) {
     if (pause_ns > 0 && decide->look + i > 0 && !decide_pause(decide, pause_ns)) {

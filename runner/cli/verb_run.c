@@ -208,7 +208,7 @@ static int verb_run_plan(struct command *command, struct run_request *request, s
     return fail(request->common, &err);
   }
   if (*plan != NULL) {
-    const struct plan_options options = {.only = request->only};
+    const struct plan_options options = {.only = request->info.only};
     code = verb_run_claim(command, request, command->inputs.scenarios[i], &options, plan);
   }
   char reason[CASE_REASON_MAX];
@@ -258,7 +258,7 @@ static int verb_run_judge(struct health *health, struct run_request *request,
     struct plan *plan = NULL;
     const struct plan_options options = {.keys = again};
     repeated.repeated = true;
-    repeated.repeats = health->first;
+    repeated.info.repeats = health->first;
     repeated.budget_ns = verb_run_budget_left(scenario, &health->outcome);
     status = plan_new(scenario, health->command->target, &options, &plan, &err);
     if (status == STATUS_OK) {
@@ -414,7 +414,6 @@ static enum status verb_run_prepare(struct command *command, struct run_request 
   } else if (options->shard == NULL) {
     RETURN_ON_ERROR(command_path(command, &request->database, err));
   }
-  request->launch = &options->launch.run;
   RETURN_ON_ERROR(command_claiming(command, &request->claiming, err));
   request->claiming.database = request->database;
   request->claiming.wait_ns = options->wait_given ? options->wait_ns
@@ -435,10 +434,11 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   struct run_request request = {
       .common = &command->common,
       .expectations = &expectations,
-      .tag = options->tag,
-      .only = command->request.filter.only,
-      .command_line = command->line,
-      .argv = command->argv,
+      .info = {.tag = options->tag,
+               .only = command->request.filter.only,
+               .command_line = command->line,
+               .argv = command->argv,
+               .launch = &options->launch.run},
       .result = command_rows(command, "nothing was measured"),
       .plot = command->plot,
       .sums = command->sums,
@@ -467,9 +467,10 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
   const struct run_options *options = command->options;
   struct run_request request = {
       .common = &command->common,
-      .tag = options->tag,
-      .command_line = command->line,
-      .argv = command->argv,
+      .info = {.tag = options->tag,
+               .command_line = command->line,
+               .argv = command->argv,
+               .launch = &options->launch.run},
   };
   char *scratch = NULL; /* there is none without a scenario */
   command_warn_of_loss(command);

@@ -5,9 +5,6 @@
 #include "runner/record/beside.h"
 #include "runner/run/preflight.h"
 #include "runner/run/run_internal.h"
-#include "runner/run/settle.h"
-#include "runner/run/slowed.h"
-#include "runner/run/status_line.h"
 #include "runner/statistics/noise.h"
 
 #include <string.h>
@@ -24,28 +21,6 @@ static const struct supervise_ops RUN_OPS = {
     .telemetry_read = telemetry_read,
     .telemetry_read_errors = telemetry_read_errors,
     .telemetry_free = telemetry_free,
-};
-
-struct run_state {
-  const struct run_request *request;
-  const struct plan *plan;
-  struct record *record;
-  uint32_t processes;
-  bool resumed; /* some of it was measured before */
-  struct status_line line;
-  bool interrupt_said; /* a note told that the run ends after the case */
-  bool lock_said;      /* a warning told that the database is locked */
-  size_t done, total;  /* of the progress */
-  size_t counts[case_status_name_count];
-  struct telemetry_extent extents[MACHINE_GPUS_MAX];
-  struct slowed slowed;
-  struct settle settle;
-  struct lock *owner; /* of a new run */
-  uint64_t started_ns;
-  int64_t number;    /* of the run in the database */
-  const char *place; /* where it is recorded while another program holds the database; NULL =
-                        nowhere else */
-  struct arena arena;
 };
 
 /* How long it is tried to bring a run from beside a database that is held into it: after a process,
@@ -302,21 +277,6 @@ static void run_tell_outcome(const struct run_state *state, const char *uuid) {
   }
 }
 
-static int run_show_ended(const struct run_state *state, const char *uuid) {
-  struct run_shown shown = {.request = state->request,
-                            .plan = state->plan,
-                            .uuid = uuid,
-                            .database =
-                                state->place != NULL ? state->place : state->request->database,
-                            .number = state->number,
-                            .done = state->done,
-                            .total = state->total,
-                            .resumed = state->resumed,
-                            .started_ns = state->started_ns};
-  memcpy(shown.counts, state->counts, sizeof shown.counts);
-  return run_show(&shown);
-}
-
 /* Write how measuring ended, with that status and error; *ended: how that went, and end_err why.
  * Returns the status of both. */
 static enum status run_record_end(struct run_state *state, enum status status, enum status *ended,
@@ -374,7 +334,7 @@ static int run_measure_and_show(struct run_state *state) {
     telemetry_extent_init(&state->extents[i]);
   }
   slowed_init(&state->slowed);
-  settle_init(&state->settle, state->plan, state->request->repeats != NULL);
+  settle_init(&state->settle, state->plan, state->request->info.repeats != NULL);
   status_line_init(&state->line, common);
   if (state->plan->machine->simulated && !state->request->repeated) {
     say_warning(common, "a fake driver simulates the GPUs: the numbers mean nothing");
@@ -440,7 +400,7 @@ static int run_measure_and_show(struct run_state *state) {
     }
     return EXIT_NOT_MEASURED;
   }
-  return state->request->unshown ? code : worse(code, run_show_ended(state, uuid));
+  return state->request->unshown ? code : worse(code, run_show(state, uuid));
 }
 
 /* "latest" means the run that started last by the clock. */
@@ -461,18 +421,9 @@ static enum status run_warn_of_clock(const struct run_state *state, struct error
 static enum status run_begin(struct run_state *state, const struct preflight *preflight,
                              struct error *err) {
   const struct run_request *request = state->request;
-  struct run_info info = {
-      .tag = request->tag,
-      .only = request->only,
-      .command_line = request->command_line,
-      .argv = request->argv,
-      .haul_version = HAUL_VERSION,
-      .processes = state->processes,
-      .looks = request->looks,
-      .look = request->look,
-      .repeats = request->repeats,
-      .launch = request->launch,
-  };
+  struct run_info info = request->info;
+  info.haul_version = HAUL_VERSION;
+  info.processes = state->processes;
   if (request->shard == NULL) {
     size_t left = 0;
     struct error failed = {0};

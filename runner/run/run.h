@@ -29,21 +29,15 @@ struct run_outcome {
 struct run_request {
   const struct common_options *common;
   const char *database; /* path */
-  const char *tag;      /* NULL = none */
-  const char *only;     /* NULL = all */
-  unsigned looks, look; /* as in struct run_info */
+  struct run_info info; /* but for the version and the number of processes */
   bool unshown;         /* somebody else shows what came of it */
   bool repeated;        /* of a state of the machine that was warned of before */
-  const char *repeats;  /* uuid of the run of which some cases are measured again; NULL = none */
   uint64_t budget_ns;   /* for measuring, in place of the scenario's; 0 = that holds */
-  const char *command_line;
-  const char *argv; /* its words, as JSON */
   const volatile sig_atomic_t *interrupted;
   const struct row_sink *result;           /* where the result goes */
   struct plot_request plot;                /* curves below the result */
   struct claim_request claiming;           /* how what is used is claimed */
   struct claim *claim;                     /* what is; NULL = nothing */
-  const struct run_launch *launch;         /* NULL = by a user */
   struct shard *shard;                     /* that the database is; NULL = it stays where it is */
   bool sums;                               /* of the cells of matrices of rates */
   struct run_outcome *outcome;             /* NULL = nobody asks */

@@ -37,9 +37,9 @@ static void run_show_queries(const struct common_options *common, const char *sc
 }
 
 /* For people, where the cases are more than anybody reads: a line for each block. */
-static enum status run_show_summary(struct query *query, const struct run_shown *shown,
+static enum status run_show_summary(struct query *query, const struct run_state *state,
                                     const struct query_parameter *run, struct error *err) {
-  const struct common_options *common = shown->request->common;
+  const struct common_options *common = state->request->common;
   SCOPED(arena_fini) struct arena arena = {0};
   const struct table_options options = table_to_stdout(common);
   struct table *rows = table_new(&options);
@@ -50,7 +50,7 @@ static enum status run_show_summary(struct query *query, const struct run_shown 
   say_note(common,
            "of %zu cases the blocks are shown; all of them: haul query --saved run-result --param "
            "run=%.17s%s",
-           shown->plan->case_count, run->value, console_db_option(common, &arena));
+           state->plan->case_count, run->value, console_db_option(common, &arena));
   return status;
 }
 
@@ -79,67 +79,68 @@ static enum status run_show_times(struct query *query, const struct common_optio
 }
 
 /* Commands to go on with, one to a line. */
-static void run_show_next(const struct run_shown *shown) {
-  const struct common_options *common = shown->request->common;
+static void run_show_next(const struct run_state *state) {
+  const struct common_options *common = state->request->common;
   SCOPED(arena_fini) struct arena arena = {0};
   const char *db = console_db_option(common, &arena);
-  if (shown->counts[CASE_OK] > 0) {
-    run_show_queries(common, shown->plan->scenario->name);
+  if (state->counts[CASE_OK] > 0) {
+    run_show_queries(common, state->plan->scenario->name);
     say_note(common, "next: haul report run.html%s", db);
   }
-  if (shown->done > shown->counts[CASE_SKIPPED]) {
+  if (state->done > state->counts[CASE_SKIPPED]) {
     say_note(common, "next: haul explain%s", db);
   }
 }
 
 /* "51 ok, 1 hung, 20 not measured (12 cases x 6 processes), 3 skipped in 3.1 s"; of a resumed run
  * "48 measured now in 3.1 s; in all 78 ok". A case that the plan skips counts once. */
-static void run_describe_counts(const struct run_shown *shown, char *text, size_t size) {
+static void run_describe_counts(const struct run_state *state, char *text, size_t size) {
   static const enum case_status ORDER[] = {CASE_OK, CASE_FAILED, CASE_CRASHED, CASE_HUNG,
                                            CASE_CORRUPT};
   _Static_assert(COUNT_OF(ORDER) + 1 == case_status_name_count, "every status is said");
   size_t length = 0;
-  const char *time = units_format_duration_short(clock_now_ns() - shown->started_ns, UNITS_TEXT);
-  if (shown->resumed) {
-    length += (size_t)snprintf(text, size, "%zu measured now in %s; in all ", shown->done, time);
+  const char *time = units_format_duration_short(clock_now_ns() - state->started_ns, UNITS_TEXT);
+  if (state->resumed) {
+    length += (size_t)snprintf(text, size, "%zu measured now in %s; in all ", state->done, time);
   }
   const size_t first = length;
   for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
-    const size_t count = shown->counts[ORDER[i]];
+    const size_t count = state->counts[ORDER[i]];
     if (count > 0 || ORDER[i] == CASE_OK) {
       length += (size_t)snprintf(text + length, size - length, "%s%zu %s",
                                  length > first ? ", " : "", count, case_status_text(ORDER[i]));
     }
   }
-  if (shown->done < shown->total) {
+  if (state->done < state->total) {
     length += (size_t)snprintf(text + length, size - length, ", %zu not measured",
-                               shown->total - shown->done);
+                               state->total - state->done);
   }
-  const struct plan *plan = shown->plan;
+  const struct plan *plan = state->plan;
   const size_t cases = plan->case_count - plan->skip_count;
   if (plan->scenario->run.processes > 1 && cases > 0) { /* each process measures each case */
     length +=
         (size_t)snprintf(text + length, size - length, " (%zu %s x %u processes)", cases,
                          strings_plural(cases, "case", "cases"), plan->scenario->run.processes);
   }
-  if (shown->counts[CASE_SKIPPED] > 0) {
+  if (state->counts[CASE_SKIPPED] > 0) {
     length += (size_t)snprintf(text + length, size - length, ", %zu skipped",
-                               shown->counts[CASE_SKIPPED]);
+                               state->counts[CASE_SKIPPED]);
   }
-  if (!shown->resumed) {
+  if (!state->resumed) {
     (void)snprintf(text + length, size - length, " in %s", time);
   }
 }
 
-int run_show(const struct run_shown *shown) {
-  const struct run_request *request = shown->request;
-  const struct plan *plan = shown->plan;
+int run_show(const struct run_state *state, const char *uuid) {
+  const struct run_request *request = state->request;
+  const struct plan *plan = state->plan;
   const struct common_options *common = request->common;
+  const char *database = state->place != NULL ? state->place : request->database;
   char counts[256];
   struct error err = {0};
   struct query *query = NULL;
   char run[80];
-  snprintf(run, sizeof run, "run:%s", shown->uuid);
+  snprintf(run, sizeof run, "run:%s", uuid);
   const struct query_parameter parameter = {"run", run};
   /* An interrupted run shows its results; an interrupt from here on ends this.
    */
@@ -154,10 +155,10 @@ int run_show(const struct run_shown *shown) {
       .brief = true,
       .skipped_command =
           arena_format(&arena, "haul query --saved skipped%s", console_db_option(common, &arena))};
-  enum status status = query_open(shown->database, &query, &err);
+  enum status status = query_open(database, &query, &err);
   const bool many = plan->case_count > CASES_SHOWN_MAX;
   if (status == STATUS_OK && many && output_layout_of(common->format) == LAYOUT_PAGE) {
-    status = run_show_summary(query, shown, &parameter, &err);
+    status = run_show_summary(query, state, &parameter, &err);
   } else {
     status = THEN(status, expectations_show_run(&view, query, run, &options, &err));
   }
@@ -172,10 +173,9 @@ int run_show(const struct run_shown *shown) {
   if (status != STATUS_OK) {
     return worse(fail(common, &err), EXIT_NOT_MEASURED);
   }
-  run_describe_counts(shown, counts, sizeof counts);
-  say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)shown->number,
-           shown->uuid, plan->scenario->name,
-           request->shard != NULL ? shard_path(request->shard) : shown->database);
-  run_show_next(shown);
+  run_describe_counts(state, counts, sizeof counts);
+  say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)state->number, uuid,
+           plan->scenario->name, request->shard != NULL ? shard_path(request->shard) : database);
+  run_show_next(state);
   return EXIT_DONE;
 }
