@@ -232,7 +232,7 @@ static uint64_t pool_ahead_bytes(const struct pool *pool, const struct endpoint 
   uint64_t ahead_bytes = size_bytes;
   for (size_t i = 0; i < pool->expected_count; i++) {
     const uint64_t expected_bytes = pool->expected[i].size_bytes;
-    if (expected_bytes > ahead_bytes && fits(expected_bytes, size_bytes) &&
+    if (expected_bytes > ahead_bytes && expected_bytes / POOL_FIT <= size_bytes &&
         held_bytes + expected_bytes <= pool_bound_bytes(pool, endpoint) &&
         endpoint_is_same(&pool->expected[i].endpoint, endpoint)) {
       ahead_bytes = expected_bytes;
@@ -295,17 +295,22 @@ enum status pool_take_for(struct pool *pool, int32_t user, const struct endpoint
     *buffer = &entry->buffer;
     return STATUS_OK;
   }
-  uint64_t ahead_bytes = pool_ahead_bytes(pool, endpoint, size_bytes);
+  const uint64_t ahead_bytes = pool_ahead_bytes(pool, endpoint, size_bytes);
   pool_make_room(pool, endpoint, ahead_bytes);
   RETURN_ON_ERROR(add_entry(pool, &entry, err));
-  bool again = true;
-  while (again) {
-    entry->buffer = (struct buffer){.endpoint = *endpoint, .size_bytes = ahead_bytes, .user = user};
+  const struct buffer wanted = {.endpoint = *endpoint, .size_bytes = size_bytes, .user = user};
+  entry->buffer = wanted;
+  entry->buffer.size_bytes = ahead_bytes;
+  status = ops->allocate(pool->context, &entry->buffer, err);
+  if (ahead_bytes > size_bytes && status == STATUS_OK) {
+    pool->ahead = true;
+  } else if (ahead_bytes > size_bytes) {
+    entry->buffer = wanted;
     status = ops->allocate(pool->context, &entry->buffer, err);
-    again = status != STATUS_OK && ahead_bytes > size_bytes;
-    again = again || (status == STATUS_NO_MEMORY && release_largest(pool, endpoint));
-    pool->ahead = pool->ahead || (status == STATUS_OK && ahead_bytes > size_bytes);
-    ahead_bytes = size_bytes;
+  }
+  while (status == STATUS_NO_MEMORY && release_largest(pool, endpoint)) {
+    entry->buffer = wanted;
+    status = ops->allocate(pool->context, &entry->buffer, err);
   }
   if (status != STATUS_OK) {
     free(entry);

@@ -79,13 +79,14 @@ extern const struct memory_ops *const memory_kinds[memory_kind_name_count];
 /* ---- The pool: buffers kept between cases, for locking pages takes longer than to copy them.
  *
  * A case takes the buffers it needs and gives them all back at its end. A free buffer of the same
- * endpoint and at least the size (and at most 8 times it, or 64 MiB more) is reused, the smallest
- * that fits. Page-locked memory of the host is allocated as large as what a later case needs
- * (pool_expect()), if that case would then reuse it. The pool has a bound of bytes at each place
- * (each GPU, the host): before one more buffer would exceed it, free ones are released, those first
- * that were not used for longest; and an endpoint has at most POOL_FREE_MAX free ones. When memory
- * runs out, free buffers at the same place are released, largest first, and the allocation is tried
- * again after each. Memory of another process is opened for a case and closed after it. ---- */
+ * endpoint and at least the size (and at most POOL_FIT times it, or 64 MiB more) is reused, the
+ * smallest that fits. Page-locked memory of the host is allocated as large as what a later case
+ * needs (pool_expect()), where that is at most POOL_FIT times the size. The pool has a bound of
+ * bytes at each place (each GPU, the host): before one more buffer would exceed it, free ones are
+ * released, those first that were not used for longest; and an endpoint has at most POOL_FREE_MAX
+ * free ones. When memory runs out, free buffers at the same place are released, largest first, and
+ * the allocation is tried again after each. Memory of another process is opened for a case and
+ * closed after it. ---- */
 
 enum { POOL_FREE_MAX = 32, POOL_FIT = 8 };
 

@@ -26,9 +26,10 @@
 #include "engine/case/trial.h"
 #include "engine/method/method.h"
 
-/* No more repeats than this stand behind a gate: the hardware queue of a stream takes about a
- * thousand entries, and a full one would block the host before it can open the gate. */
-enum { EVENT_ITERATIONS_MAX = 128 };
+/* No more copies than these of a measured flow, and of a load, stand behind a gate: the hardware
+ * queue of a stream takes about a thousand entries, and a full one would block the host before it
+ * can open the gate. */
+enum { EVENT_ITERATIONS_MAX = 128, EVENT_LOAD_ITERATIONS_MAX = 512 };
 
 struct event_trial; /* streams, events and gate of one case */
 
@@ -49,8 +50,8 @@ void event_trial_free(struct event_trial *trial);
 bool event_trial_is_gated(const struct event_trial *trial);
 /* Add the processors that the threads of the trials could run on; none: they were the caller's. */
 void event_trial_cpus(const struct event_trial *trial, struct cpu_set_bits *cpus);
-/* Measured flows repeat `iterations` times (at most EVENT_ITERATIONS_MAX copies behind a gate; once
- * where flows share a stream), load flows `load_iterations` times. Returns when every stream is
+/* Measured flows repeat `iterations` times (once where flows share a stream), load flows
+ * `load_iterations` times. Returns when every stream is
  * idle; times->flows is valid until the next run. */
 enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
                             uint32_t load_iterations, struct trial_times *times,

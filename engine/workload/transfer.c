@@ -520,19 +520,30 @@ static enum status run_flows(struct transfer *transfer, uint32_t iterations,
   return host_trial_run(transfer->runs, transfer->run_count, iterations, times, err);
 }
 
+/* Of the load that copies most in one. */
+static uint32_t load_repeats_max(const struct transfer *transfer) {
+  uint32_t copies = 1;
+  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+    const struct flow *flow = &transfer->bench->flows[i];
+    copies = flow->role == FLOW_LOAD && flow_copies(flow) > copies ? flow_copies(flow) : copies;
+  }
+  return copies < EVENT_LOAD_ITERATIONS_MAX ? EVENT_LOAD_ITERATIONS_MAX / copies : 1;
+}
+
 /* At least one repeat more than the measured flows have, and as few as outlast them: the trial
  * waits for what runs on after the window. */
 static uint32_t load_repeats(const struct transfer *transfer, uint32_t iterations) {
   double wanted = ceil(iterations * transfer->load_factor);
   double least = transfer->run_count > transfer->bench->flow_count ? 1 : iterations + 1.0;
   double repeats = wanted > least ? wanted : least;
-  return repeats < EVENT_ITERATIONS_MAX ? (uint32_t)repeats : EVENT_ITERATIONS_MAX;
+  const uint32_t most = load_repeats_max(transfer);
+  return repeats < most ? (uint32_t)repeats : most;
 }
 
 /* Where a GPU runs one thing at a time, for which gates are switched off, no load outlasts. */
 static bool accept_early_load(const struct transfer *transfer) {
   const bool accepted = transfer->bench->measure.gating == GATING_OFF &&
-                        transfer->load_iterations >= EVENT_ITERATIONS_MAX;
+                        transfer->load_iterations >= load_repeats_max(transfer);
   if (accepted) {
     notes_add_kinds(&transfer->outcome->notes, NOTE_BIT(NOTE_LOAD_ENDED));
   }
@@ -546,11 +557,12 @@ static enum status transfer_run(void *state, uint32_t iterations, struct trial_t
   transfer->load_iterations = load_repeats(transfer, iterations);
   RETURN_ON_ERROR(run_flows(transfer, iterations, times, err));
   if (transfer->has_load && !times->load_outlasted && !accept_early_load(transfer)) {
-    if (transfer->load_iterations >= EVENT_ITERATIONS_MAX) {
+    const uint32_t most = load_repeats_max(transfer);
+    if (transfer->load_iterations >= most) {
       return error_set(err, STATUS_UNSUPPORTED,
-                       "the load flows end before the measured ones even with %d repeats: give "
+                       "the load flows end before the measured ones even with %u repeats: give "
                        "them a larger size",
-                       EVENT_ITERATIONS_MAX);
+                       most);
     }
     transfer->load_factor = 1.5 * transfer->load_iterations / iterations;
     times->again = true;

@@ -60,6 +60,19 @@ TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fi
   assert_true(notes_have(&fixture->outcome.notes, NOTE_LOAD_ENDED));
 }
 
+/* As many as the queue of a stream takes beside the gate. */
+TEST(load_is_repeated_more_often_than_what_it_loads, struct fixture *fixture) {
+  struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
+  flows[0].size_bytes = 16 * (uint64_t)SIZE_BYTES;
+  flows[1].role = FLOW_LOAD;
+  flows[1].size_bytes = 1;
+  struct bench_case bench_case = fixture_transfer(flows, 2);
+  bench_case.measure.iterations = 8;
+  fixture_run_ok(fixture, &bench_case);
+  assert_true(fixture->flow_trials[1].iterations > EVENT_ITERATIONS_MAX);
+  assert_true(fixture->outcome.gated);
+}
+
 /* Only the gate lets them start together. */
 TEST(host_threads_beside_gpus_need_the_gate, struct fixture *fixture) {
   struct flow flows[] = {
