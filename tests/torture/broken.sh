@@ -113,9 +113,9 @@ for variant in $variants; do
   git checkout -q -- .
   count=$variant
   break_it "$variant"
-  cmake --build build-release -j2 --target haul haul_fake_cuda haul_fake_nvml torture torture_preload >build.log 2>&1
+  cmake --build build-release -j2 --target haul haul_fake_cuda haul_fake_nvml torture_preload >build.log 2>&1
   rm -rf trials
-  build-release/tests/torture --haul build-release/haul --fake build-release/tests/fake_cuda \
+  tests/torture/torture.py --haul build-release/haul --fake build-release/tests/fake_cuda \
     --machine tests/machines/h200x4.toml --preload build-release/tests/preload.so --folder trials \
     --kind "$kind" --trials "${TRIALS:-40}" --minutes 5 --jobs 2 --seed 1 >torture.log || true
   raised=$(awk '$1 == "kind" { for (i = 5; i <= NF; i++) name[i] = $i }
