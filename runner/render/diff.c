@@ -313,23 +313,19 @@ static void diff_say_blocks(struct diff_view *view) {
 
 /* ---- the table ---- */
 
+static bool diff_side_is_plain(const struct comparison *comparison,
+                               const struct comparison_row *row, enum side side) {
+  return row->sides[side].processes == 0 ||
+         row->sides[side].processes == comparison->totals[side].processes;
+}
+
 /* Whether all shown rows have the processes of the sides, which stand above: then they need no
  * column. */
 static bool diff_counts_are_plain(const struct comparison *comparison,
                                   const struct diff_layout *layout) {
-  for (size_t g = 0; g < layout->group_count; g++) {
-    const struct diff_group *group = &layout->groups[g];
-    for (size_t i = 0; i < group->count && !group->folded; i++) {
-      const struct comparison_row *row = &comparison->rows[group->rows[i]];
-      for (size_t s = 0; s < SIDES; s++) {
-        if (row->sides[s].processes > 0 &&
-            row->sides[s].processes != comparison->totals[s].processes) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
+  return ALL_OF(i, layout->listed_count,
+                diff_side_is_plain(comparison, layout->listed[i], SIDE_A) &&
+                    diff_side_is_plain(comparison, layout->listed[i], SIDE_B));
 }
 
 enum diff_column {
@@ -401,19 +397,6 @@ static void diff_add_group(struct diff_view *view, const struct diff_group *grou
   diff_add_cells(view, group->verdict, words);
 }
 
-/* Whether visits tell of one of the rows which of its rates changed. */
-static bool diff_any_moved(const struct comparison *comparison, const struct diff_layout *layout) {
-  for (size_t g = 0; g < layout->group_count; g++) {
-    const struct diff_group *group = &layout->groups[g];
-    for (size_t i = 0; i < group->count && !group->folded; i++) {
-      if (comparison->rows[group->rows[i]].moved != MOVED_UNKNOWN) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 static bool diff_say_cases(struct diff_view *view) {
   const struct comparison *comparison = view->comparison;
   const bool all = view->show->all;
@@ -455,11 +438,7 @@ static void diff_say_reasons(const struct diff_view *view) {
   size_t count = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    bool known = !diff_reason_stands_below(row);
-    for (size_t k = 0; k < count && !known; k++) {
-      known = strcmp(said[k], row->reason) == 0;
-    }
-    if (known) {
+    if (!diff_reason_stands_below(row) || ANY_OF(k, count, strcmp(said[k], row->reason) == 0)) {
       continue;
     }
     if (count == REASONS_SHOWN && !view->show->all) {
@@ -477,10 +456,8 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   struct document *document = view->document;
   const struct comparison *comparison = view->comparison;
   const size_t flaky = comparison->flaky_count;
-  bool folded = false;
-  for (size_t g = 0; g < view->layout.group_count; g++) {
-    folded = folded || (view->layout.groups[g].folded && view->say_cases == NULL);
-  }
+  const bool folded =
+      view->say_cases == NULL && ANY_OF(g, view->layout.group_count, view->layout.groups[g].folded);
   if (flaky > 0) {
     document_put(
         document, "%zu %s not always ok, but no more often in B than by chance; -v shows %s", flaky,
@@ -495,7 +472,7 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
     return;
   }
   document_put(document, "%s", diff_change_legend(comparison));
-  if (diff_any_moved(comparison, &view->layout)) {
+  if (ANY_OF(i, view->layout.listed_count, view->layout.listed[i]->moved != MOVED_UNKNOWN)) {
     document_put(document, "%s", DIFF_WORDS_MOVED);
   }
   if (explain_q) {

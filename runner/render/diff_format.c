@@ -33,12 +33,9 @@ const char *diff_change_words(struct arena *arena, const struct comparison_row *
 }
 
 const char *diff_change_legend(const struct comparison *comparison) {
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    if (isfinite(comparison->rows[i].change_low)) {
-      return "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less";
-    }
-  }
-  return "change: B relative to A (one run each: no CI); GB/s: more is better, ns: less";
+  return ANY_OF(i, comparison->row_count, isfinite(comparison->rows[i].change_low))
+             ? "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less"
+             : "change: B relative to A (one run each: no CI); GB/s: more is better, ns: less";
 }
 
 bool diff_has_q(enum verdict verdict, double q) {
@@ -97,10 +94,8 @@ static const char *diff_few_words(struct arena *arena, const struct comparison *
 }
 
 const char *diff_provisional_words(struct arena *arena, const struct comparison *comparison) {
-  enum diff_doubt d = (enum diff_doubt)(DIFF_DOUBT_NONE + 1);
-  while (d < diff_doubt_name_count && comparison->summary.doubts[d] == 0) {
-    d++;
-  }
+  const size_t d = FIRST_OF(i, (size_t)diff_doubt_name_count,
+                            i > DIFF_DOUBT_NONE && comparison->summary.doubts[i] > 0);
   return d == DIFF_DOUBT_FEW         ? diff_few_words(arena, comparison)
          : d < diff_doubt_name_count ? DOUBT_REASONS[d]
                                      : "";
@@ -491,7 +486,7 @@ static bool diff_others_moved(const struct comparison *comparison,
     const char *other = comparison->measured->cases[row->bench].path;
     const bool moved =
         is_certain ? verdict_is_change(row->result.verdict) : diff_seems_changed(row);
-    if (row != named && moved && (other == NULL || path == NULL || strcmp(other, path) != 0)) {
+    if (row != named && moved && (path == NULL || !strings_equal(other, path))) {
       return true;
     }
   }
@@ -557,15 +552,8 @@ const char *diff_found_words(struct arena *arena, const struct comparison *compa
 /* Of which parts are slower unlike those of the others. */
 static size_t diff_count_nodes(const struct comparison *comparison) {
   const struct outlier_part *parts = comparison->alone->parts;
-  size_t nodes = 0;
-  for (size_t i = 0; i < comparison->alone_count; i++) {
-    size_t first = 0;
-    while (strcmp(parts[first].host, parts[i].host) != 0) {
-      first++;
-    }
-    nodes += first == i;
-  }
-  return nodes;
+  return SUM_OF(i, comparison->alone_count,
+                FIRST_OF(k, i, strcmp(parts[k].host, parts[i].host) == 0) == i);
 }
 
 const char *diff_sides_words(struct arena *arena, const struct comparison *comparison,

@@ -92,12 +92,8 @@ static struct cell diff_part_cell(const char *column, const struct outlier_part 
                {"reason", cell_text(sentence)},
                {"provisional", cell_integer(!part->certain)},
                {"judged_by", cell_text(diff_unit_text(DIFF_UNIT_NODE))}};
-  for (size_t i = 0; i < COUNT_OF(CELLS); i++) {
-    if (strcmp(CELLS[i].column, column) == 0) {
-      return CELLS[i].cell;
-    }
-  }
-  return cell_null();
+  const size_t i = FIRST_OF(k, COUNT_OF(CELLS), strcmp(CELLS[k].column, column) == 0);
+  return i < COUNT_OF(CELLS) ? CELLS[i].cell : cell_null();
 }
 
 void diff_say_rows(struct document *document, const struct comparison *comparison) {

@@ -44,11 +44,8 @@ static void layout_set_facts(struct diff_layout *layout, bool all) {
   }
   for (size_t i = 0; i < comparison->fact_count; i++) {
     const struct fact_difference *fact = &comparison->facts[i];
-    bool folded = layout_is_implied(comparison, fact);
-    for (size_t s = 0; s < SIDES; s++) {
-      folded = folded || (layout->unanswered[s] != NULL && layout_is_unanswered(fact, s));
-    }
-    if (!folded) {
+    if (!layout_is_implied(comparison, fact) &&
+        !ANY_OF(s, SIDES, layout->unanswered[s] != NULL && layout_is_unanswered(fact, s))) {
       layout->facts[layout->fact_count++] = fact;
     }
   }
@@ -141,7 +138,6 @@ static bool layout_is_small(const struct comparison_row *row) {
 static bool layout_has_many_small(const struct comparison *comparison) {
   struct diff_layout layout = {0};
   size_t capacity = 0;
-  size_t lines = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     if (layout_is_small(row)) {
@@ -150,9 +146,8 @@ static bool layout_has_many_small(const struct comparison *comparison) {
       group->count++;
     }
   }
-  for (size_t g = 0; g < layout.group_count; g++) {
-    lines += layout.groups[g].count >= DIFF_FOLD_MIN ? 1 : layout.groups[g].count;
-  }
+  const size_t lines = SUM_OF(g, layout.group_count,
+                              layout.groups[g].count >= DIFF_FOLD_MIN ? 1 : layout.groups[g].count);
   arena_fini(&layout.arena);
   return lines > DIFF_SMALL_LINES_MAX;
 }
@@ -181,6 +176,7 @@ static void layout_set_groups(struct diff_layout *layout, const bool shown[verdi
     group->low = fmin(group->low, row->change);
     group->high = fmax(group->high, row->change);
   }
+  layout->listed = arena_array(&layout->arena, comparison->row_count, sizeof(void *));
   for (size_t g = 0; g < layout->group_count; g++) {
     struct diff_group *group = &layout->groups[g];
     size_t *rows = arena_array(&layout->arena, group->count, sizeof *rows);
@@ -192,6 +188,9 @@ static void layout_set_groups(struct diff_layout *layout, const bool shown[verdi
     }
     group->rows = rows;
     group->folded = (group->count >= DIFF_FOLD_MIN || group->block[0] == '\0') && !all;
+    for (size_t i = 0; i < count && !group->folded; i++) {
+      layout->listed[layout->listed_count++] = &comparison->rows[rows[i]];
+    }
   }
 }
 

@@ -42,6 +42,8 @@ struct diff_layout {
   size_t block_count, changed_blocks;
   struct diff_group *groups; /* by verdict, strongest evidence first */
   size_t group_count;
+  const struct comparison_row **listed; /* of groups that are not folded */
+  size_t listed_count;
 };
 
 /* Rows of verdicts that are not shown are in no group; all: nothing is folded. */

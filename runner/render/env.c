@@ -96,11 +96,7 @@ static void env_say_model(struct document *document, const struct gpu *gpu) {
 /* Once a model: GPUs of one model differ in nothing of this. */
 static void env_say_models(struct document *document, const struct machine *machine) {
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    bool seen = false;
-    for (uint32_t before = 0; before < i; before++) {
-      seen = seen || strcmp(machine->gpus[before].name, machine->gpus[i].name) == 0;
-    }
-    if (!seen) {
+    if (!ANY_OF(k, i, strcmp(machine->gpus[k].name, machine->gpus[i].name) == 0)) {
       env_say_model(document, &machine->gpus[i]);
     }
   }
@@ -166,10 +162,8 @@ enum { LINK_KINDS_MAX = 16 };
 static void env_add_link_kind(const struct gpu_link *link, const char *label,
                               struct link_kind kinds[LINK_KINDS_MAX]) {
   const uint64_t rate = link->bytes_per_second;
-  size_t i = 0;
-  while (i < LINK_KINDS_MAX && kinds[i].example != NULL && strcmp(kinds[i].label, label) != 0) {
-    i++;
-  }
+  const size_t i = FIRST_OF(k, (size_t)LINK_KINDS_MAX,
+                            kinds[k].example == NULL || strcmp(kinds[k].label, label) == 0);
   if (i == LINK_KINDS_MAX) {
     return;
   }

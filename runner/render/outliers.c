@@ -91,11 +91,7 @@ size_t outliers_identities(struct arena *arena, const struct measured *measured,
       }
       const char *line = outliers_identity_words(arena, &environment->gpus[g],
                                                  outliers->hosts > 1 ? verdict->host : NULL);
-      bool known = false;
-      for (size_t k = 0; k < count && !known; k++) {
-        known = strcmp((*lines)[k], line) == 0;
-      }
-      if (!known) {
+      if (!ANY_OF(k, count, strcmp((*lines)[k], line) == 0)) {
         *ARENA_ADD(arena, *lines, count, &capacity) = line;
       }
     }
