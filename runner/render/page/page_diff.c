@@ -23,14 +23,13 @@ static const char *page_verdict_class(enum verdict verdict) {
  * ones are cut. */
 static double page_interval_scale(const struct comparison *comparison, const size_t *rows,
                                   size_t count) {
+  const struct comparison_row *all = comparison->rows;
+  const bool decided = ANY_OF(i, count,
+                              !verdict_is_undecided(all[rows[i]].result.verdict) &&
+                                  isfinite(all[rows[i]].change_low));
   double most = 0;
-  bool decided = false;
   for (size_t i = 0; i < count; i++) {
-    const struct comparison_row *row = &comparison->rows[rows[i]];
-    decided = decided || (!verdict_is_undecided(row->result.verdict) && isfinite(row->change_low));
-  }
-  for (size_t i = 0; i < count; i++) {
-    const struct comparison_row *row = &comparison->rows[rows[i]];
+    const struct comparison_row *row = &all[rows[i]];
     if (decided && verdict_is_undecided(row->result.verdict)) {
       continue;
     }
@@ -189,9 +188,7 @@ static bool page_say_cases(struct diff_view *view) {
   struct page_maps *maps = page_maps_new(comparison);
   struct page_cases cases = {
       .page = page, .comparison = comparison, .layout = &view->layout, .maps = maps};
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    cases.mixed = cases.mixed || comparison->rows[i].figure != FIGURE_RATE;
-  }
+  cases.mixed = ANY_OF(i, comparison->row_count, comparison->rows[i].figure != FIGURE_RATE);
   (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
   page_put_groups(&cases, false);
   if (same > 0) {
@@ -205,12 +202,8 @@ static bool page_say_cases(struct diff_view *view) {
              "</span>An arrow: the interval goes on beyond the axis. n: %s.</p>\n",
              diff_counts_legend(&view->document->arena, &view->layout, true));
   view->context = maps;
-  bool tested = false;
-  for (size_t i = 0; i < comparison->row_count; i++) {
-    const struct diff_result *result = &comparison->rows[i].result;
-    tested = tested || diff_has_q(result->verdict, result->q);
-  }
-  return tested;
+  return ANY_OF(i, comparison->row_count,
+                diff_has_q(comparison->rows[i].result.verdict, comparison->rows[i].result.q));
 }
 
 /* Below what the columns mean: the maps, then the heading of the rest. */

@@ -130,12 +130,10 @@ ORDER_DEFINE(fleet_compare_rows, struct fleet_row,
              ORDER(x->worst, y->worst) ?: strcmp(x->name, y->name))
 
 static const char *fleet_state(const struct fleet_page *f, const char *node) {
-  for (size_t i = 0; i < f->found->absent; i++) { /* they come first */
-    if (strcmp(result_set_text(&f->found->nodes, i, "node"), node) == 0) {
-      return result_set_text(&f->found->nodes, i, "state");
-    }
-  }
-  return NULL;
+  const struct result_set *nodes = &f->found->nodes; /* those that are absent come first */
+  const size_t i =
+      FIRST_OF(k, f->found->absent, strcmp(result_set_text(nodes, k, "node"), node) == 0);
+  return i < f->found->absent ? result_set_text(nodes, i, "state") : NULL;
 }
 
 static struct fleet_row *fleet_rank(struct fleet_page *f) {
@@ -240,12 +238,8 @@ static void fleet_put_map(struct fleet_page *f) {
       "threshold: " DIFF_USUAL_THRESHOLDS ".",
       f->page);
   const struct fleet_row *rows = fleet_rank(f);
-  bool usual = false;
-  for (size_t i = 0; i < shown; i++) {
-    for (size_t b = 0; b < f->found->now->block_count; b++) {
-      usual = usual || fleet_is_usual(&rows[i].cells[b]);
-    }
-  }
+  const bool usual =
+      ANY_OF(i, shown, ANY_OF(b, f->found->now->block_count, fleet_is_usual(&rows[i].cells[b])));
   (void)fputs(usual
                   ? " In brackets: slower by more than the threshold, but not beyond what is usual "
                     "among the nodes.</p>\n"

@@ -86,13 +86,11 @@ static size_t maps_row_at(const struct page_maps *maps, const struct result_cell
 
 static const struct result_cell *map_find(const struct map *map, const char *down,
                                           const char *across) {
-  for (size_t i = 0; i < map->facet->count; i++) {
-    const struct result_cell *cell = &map->facet->cells[i];
-    if (strcmp(cell->down, down) == 0 && strcmp(cell->across, across) == 0) {
-      return cell;
-    }
-  }
-  return NULL;
+  const struct result_cell *cells = map->facet->cells;
+  const size_t i =
+      FIRST_OF(k, map->facet->count,
+               strcmp(cells[k].down, down) == 0 && strcmp(cells[k].across, across) == 0);
+  return i < map->facet->count ? &cells[i] : NULL;
 }
 
 /* One that is small enough, and says more than a list. */
@@ -143,10 +141,7 @@ struct page_maps *page_maps_new(const struct comparison *comparison) {
   ORDER_SORT(order, ordered, maps_compare_order);
   for (size_t i = 0; i < ordered; i++) {
     struct run_row *row = &maps->rows[order[i].row];
-    size_t b = 0;
-    while (b < block_count && strcmp(blocks[b].name, row->block) != 0) {
-      b++;
-    }
+    const size_t b = FIRST_OF(k, block_count, strcmp(blocks[k].name, row->block) == 0);
     block_count += b == block_count;
     blocks[b].name = row->block;
     blocks[b].rows = arena_grow(arena, blocks[b].rows, blocks[b].count, &blocks[b].capacity,
@@ -246,12 +241,9 @@ static void maps_put_some(FILE *page, const struct page_maps *maps, bool changed
 }
 
 void page_maps_put(FILE *page, const struct page_maps *maps) {
-  size_t changed = 0;
+  const size_t changed = SUM_OF(i, maps->map_count, maps->maps[i].changed);
   if (maps->map_count == 0) {
     return;
-  }
-  for (size_t i = 0; i < maps->map_count; i++) {
-    changed += maps->maps[i].changed;
   }
   (void)fputs(
       "<h3 id=\"maps\">Where: before, after and the change, from row to column</h3>\n"

@@ -12,11 +12,7 @@ enum { SVG_MAX = 32 << 20, POINTS_LEAST = 3, CONTENTS_LEAST = 4 };
 
 /* Enough for a line: fewer points are read off the table. */
 static bool results_is_drawn(const struct plot *plot) {
-  size_t longest = 0;
-  for (size_t i = 0; i < plot->curve_count; i++) {
-    longest = plot->curves[i].count > longest ? plot->curves[i].count : longest;
-  }
-  return longest >= POINTS_LEAST;
+  return ANY_OF(i, plot->curve_count, plot->curves[i].count >= POINTS_LEAST);
 }
 
 /* The picture in the results' arena. what: "figure", "chart", with its number a part of its id. */

@@ -173,8 +173,8 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
 
 /* ---- checks ---- */
 
-static bool page_run_is_passed(const struct result_set *checks, size_t i) {
-  return strcmp(result_set_text(checks, i, "status"), "passed") == 0;
+static bool page_run_is(const struct result_set *checks, size_t i, const char *status) {
+  return strcmp(result_set_text(checks, i, "status"), status) == 0;
 }
 
 static void page_run_put_not_passed(FILE *page, const struct result_set *checks) {
@@ -185,14 +185,14 @@ static void page_run_put_not_passed(FILE *page, const struct result_set *checks)
              "Checks that did not pass");
   for (size_t i = 0; i < checks->row_count; i++) {
     const char *gpu = result_set_optional(checks, i, "gpu");
-    const char *status = result_set_text(checks, i, "status");
-    if (!page_run_is_passed(checks, i)) {
+    if (!page_run_is(checks, i, "passed")) {
       html_print(page,
                  "<tr><th scope=\"row\">%s</th><td>%s%s</td><td><span class=\"badge %s\">%s</span> "
                  "</td><td>%s</td><td>%s</td></tr>\n",
                  result_set_text(checks, i, "check"), gpu != NULL ? "gpu" : "machine", gpu,
-                 strcmp(status, "failed") == 0 ? "warn" : "plain", status,
-                 result_set_text(checks, i, "want"), result_set_text(checks, i, "found"));
+                 page_run_is(checks, i, "failed") ? "warn" : "plain",
+                 result_set_text(checks, i, "status"), result_set_text(checks, i, "want"),
+                 result_set_text(checks, i, "found"));
     }
   }
   (void)fputs(HTML_TABLE_END, page);
@@ -210,12 +210,9 @@ static void page_run_put_rows(FILE *page, const struct page_run *run, enum run_p
 
 static void page_run_put_checks(FILE *page, const struct page_run *run) {
   const struct result_set *checks = &run->parts[RUN_PART_CHECKS];
-  size_t passed = 0;
+  const size_t passed = SUM_OF(i, checks->row_count, page_run_is(checks, i, "passed"));
   if (checks->row_count == 0) {
     return;
-  }
-  for (size_t i = 0; i < checks->row_count; i++) {
-    passed += page_run_is_passed(checks, i);
   }
   if (passed < checks->row_count) {
     (void)fputs("<h3>Checks of the machine</h3>\n", page);

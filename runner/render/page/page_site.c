@@ -147,12 +147,8 @@ static const char *site_effects(struct site_page *s, const struct machines_upgra
 /* Of all blocks together: "" where none has a period of its own before and after. */
 static const char *site_no_effect(const struct machines *m,
                                   const struct machines_upgrade *upgrade) {
-  for (size_t b = 0; b < m->block_count; b++) {
-    if (!isnan(upgrade->changes[b])) {
-      return "no block by more than 0.5 %";
-    }
-  }
-  return "";
+  return ANY_OF(b, m->block_count, !isnan(upgrade->changes[b])) ? "no block by more than 0.5 %"
+                                                                : "";
 }
 
 /* The block is a mean: what changed in a single case is in the comparison of cases alone. */

@@ -100,13 +100,11 @@ static bool curves_is_number(const struct curves *curves, int column) {
 
 /* The column of that name, which need not end with '\0'; -1 = none. */
 static int curves_find(const struct curves *curves, const char *name, size_t length) {
-  for (int i = 0; i < (int)curves->rows.column_count; i++) {
-    const char *column = curves_column(curves, i);
-    if (strlen(column) == length && strncmp(column, name, length) == 0) {
-      return i;
-    }
-  }
-  return -1;
+  const struct column *columns = curves->rows.columns;
+  const size_t i =
+      FIRST_OF(k, curves->rows.column_count,
+               strlen(columns[k].name) == length && strncmp(columns[k].name, name, length) == 0);
+  return i < curves->rows.column_count ? (int)i : -1;
 }
 
 static int curves_find_named(const struct curves *curves, const char *name) {
@@ -300,11 +298,7 @@ static bool curves_same_cell(const struct curves *curves, int column, size_t a, 
 
 static bool curves_same_plot(const struct curves *curves, const struct plot_columns *columns,
                              size_t a, size_t b) {
-  bool same = true;
-  for (size_t i = 0; i < columns->by.count && same; i++) {
-    same = curves_same_cell(curves, columns->by.at[i], a, b);
-  }
-  return same;
+  return ALL_OF(i, columns->by.count, curves_same_cell(curves, columns->by.at[i], a, b));
 }
 
 /* ---- points ---- */
@@ -316,10 +310,7 @@ static void curves_put_point(struct curves *curves, struct curve_set *all, const
   if (isnan(point.at.x) || isnan(point.at.y)) {
     return;
   }
-  size_t i = 0;
-  while (i < all->count && strcmp(all->items[i].name, name) != 0) {
-    i++;
-  }
+  const size_t i = FIRST_OF(k, all->count, strcmp(all->items[k].name, name) == 0);
   if (i == all->count) {
     *ARENA_ADD(curves->rows.arena, all->items, all->count, &all->capacity) =
         (struct curve_points){.name = name};
@@ -330,12 +321,8 @@ static void curves_put_point(struct curves *curves, struct curve_set *all, const
 
 /* Different peaks of the points, as far as there is room. */
 static void curves_put_level(struct curve_set *all, double y) {
-  for (size_t i = 0; i < all->level_count; i++) {
-    if (fabs(all->levels[i].y - y) <= 1e-9 * fabs(y)) {
-      return;
-    }
-  }
-  if (isfinite(y) && y > 0 && all->level_count < LEVELS_MAX) {
+  const bool known = ANY_OF(i, all->level_count, fabs(all->levels[i].y - y) <= 1e-9 * fabs(y));
+  if (!known && isfinite(y) && y > 0 && all->level_count < LEVELS_MAX) {
     all->levels[all->level_count++] = (struct plot_level){"", y};
   }
 }
@@ -344,11 +331,11 @@ static void curves_put_level(struct curve_set *all, double y) {
 static int curves_find_y(const struct curves *curves, const struct plot_columns *columns,
                          size_t first) {
   for (size_t i = 0; i < columns->ys.count; i++) {
-    for (size_t line = 0; line < curves->rows.row_count; line++) {
-      if (curves_has_row(curves, columns, line) && curves_same_plot(curves, columns, line, first) &&
-          !isnan(curves_number(curves, line, columns->ys.at[i]))) {
-        return columns->ys.at[i];
-      }
+    if (ANY_OF(line, curves->rows.row_count,
+               curves_has_row(curves, columns, line) &&
+                   curves_same_plot(curves, columns, line, first) &&
+                   !isnan(curves_number(curves, line, columns->ys.at[i])))) {
+      return columns->ys.at[i];
     }
   }
   return -1;
@@ -473,13 +460,10 @@ static size_t curves_find_plots(const struct curves *curves, const struct plot_c
                                 size_t lines[CURVES_PLOTS_MAX]) {
   size_t count = 0;
   for (size_t line = 0; line < curves->rows.row_count; line++) {
-    size_t i = 0;
     if (!curves_has_row(curves, columns, line)) {
       continue;
     }
-    while (i < count && !curves_same_plot(curves, columns, lines[i], line)) {
-      i++;
-    }
+    const size_t i = FIRST_OF(k, count, curves_same_plot(curves, columns, lines[k], line));
     if (i == CURVES_PLOTS_MAX) {
       return CURVES_PLOTS_MAX + 1;
     }

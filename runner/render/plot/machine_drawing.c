@@ -52,12 +52,9 @@ static const char *machine_nvlink_version(uint64_t bytes_per_second) {
                   {25000, "NVLink 3"},
                   {26562, "NVLink 4"},
                   {53125, "NVLink 5"}};
-  for (size_t i = 0; i < COUNT_OF(VERSIONS); i++) {
-    if (bytes_per_second / 1000000 == VERSIONS[i].megabytes) {
-      return VERSIONS[i].name;
-    }
-  }
-  return "NVLink";
+  const size_t i =
+      FIRST_OF(k, COUNT_OF(VERSIONS), bytes_per_second / 1000000 == VERSIONS[k].megabytes);
+  return i < COUNT_OF(VERSIONS) ? VERSIONS[i].name : "NVLink";
 }
 
 /* ---- pieces ---- */
@@ -360,14 +357,10 @@ static void machine_draw_gpu(struct machine_drawing *d, uint32_t g) {
 
 /* Every pair has as many NVLinks as any other. */
 static bool machine_is_uniform(const struct machine *machine) {
-  for (uint32_t a = 0; a < machine->gpu_count; a++) {
-    for (uint32_t b = 0; b < machine->gpu_count; b++) {
-      if (a != b && machine->links[a][b].nvlink_count != machine->links[0][1].nvlink_count) {
-        return false;
-      }
-    }
-  }
-  return true;
+  return ALL_OF(
+      a, machine->gpu_count,
+      ALL_OF(b, machine->gpu_count,
+             a == b || machine->links[a][b].nvlink_count == machine->links[0][1].nvlink_count));
 }
 
 static const char *machine_nvlink_words(struct arena *arena, const struct machine *machine,
@@ -489,12 +482,8 @@ static void machine_draw_counts(struct machine_drawing *d) {
 
 static void machine_draw_nvlink(struct machine_drawing *d) {
   const struct machine *machine = d->machine;
-  uint32_t pairs = 0;
-  for (uint32_t a = 0; a < machine->gpu_count; a++) {
-    for (uint32_t b = 0; b < a; b++) {
-      pairs += machine->links[b][a].nvlink_count > 0;
-    }
-  }
+  const size_t pairs =
+      SUM_OF(a, machine->gpu_count, SUM_OF(b, a, machine->links[b][a].nvlink_count > 0));
   if (pairs > 0 && machine_is_uniform(machine)) {
     machine_draw_fabric(d);
   } else if (pairs > 0 && pairs <= LANES_MAX) {

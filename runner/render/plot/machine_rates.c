@@ -39,13 +39,10 @@ const struct machine_rate *machine_rate_between(const struct machine_drawing *d,
   char target[24];
   (void)snprintf(source, sizeof source, "%s%d", place_text(from), a);
   (void)snprintf(target, sizeof target, "%s%d", place_text(to), b);
-  for (size_t i = 0; i < d->rate_count; i++) {
-    const struct machine_rate *rate = &d->rates[i];
-    if (strcmp(rate->source, source) == 0 && strcmp(rate->target, target) == 0) {
-      return rate;
-    }
-  }
-  return NULL;
+  const size_t i =
+      FIRST_OF(k, d->rate_count,
+               strcmp(d->rates[k].source, source) == 0 && strcmp(d->rates[k].target, target) == 0);
+  return i < d->rate_count ? &d->rates[i] : NULL;
 }
 
 static char machine_letter_at(size_t i) {
@@ -53,10 +50,7 @@ static char machine_letter_at(size_t i) {
 }
 
 static char machine_rate_letter(struct machine_drawing *d, const struct machine_rate *rate) {
-  size_t i = 0;
-  while (i < d->letter_count && strcmp(d->letters[i], rate->cases) != 0) {
-    i++;
-  }
+  const size_t i = FIRST_OF(k, d->letter_count, strcmp(d->letters[k], rate->cases) == 0);
   if (i == d->letter_count && i < LETTERS_MAX) {
     d->letters[d->letter_count++] = rate->cases;
   }
@@ -140,14 +134,10 @@ static void machine_draw_matrix(struct machine_drawing *d, const struct machine_
   int32_t columns[MACHINE_NODES_MAX];
   const uint32_t row_count = machine_list_places(d, matrix->down, rows);
   const uint32_t column_count = machine_list_places(d, matrix->across, columns);
-  bool wanted = false;
-  for (uint32_t i = 0; i < row_count * column_count; i++) {
-    const int32_t row = rows[i / column_count];
-    const int32_t column = columns[i % column_count];
-    wanted = wanted || (machine_matrix_rate(d, matrix, row, column) != NULL &&
-                        !machine_is_drawn(d, matrix, row, column));
-  }
-  if (!wanted) {
+  if (!ANY_OF(r, row_count,
+              ANY_OF(c, column_count,
+                     machine_matrix_rate(d, matrix, rows[r], columns[c]) != NULL &&
+                         !machine_is_drawn(d, matrix, rows[r], columns[c])))) {
     return;
   }
   d->y += PAD;

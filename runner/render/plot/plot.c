@@ -216,12 +216,9 @@ static unsigned plot_line_of(const struct area *area, const struct axis_tick *ti
 
 static void plot_put_area(const struct pen *pen, const struct area *area) {
   for (unsigned line = 0; line < area->canvas.height; line++) {
-    const char *label = "";
-    for (size_t i = 0; i < area->y.tick_count; i++) {
-      if (plot_line_of(area, &area->y.ticks[i]) == line) {
-        label = area->y.ticks[i].text;
-      }
-    }
+    const size_t tick =
+        FIRST_OF(i, area->y.tick_count, plot_line_of(area, &area->y.ticks[i]) == line);
+    const char *label = tick < area->y.tick_count ? area->y.ticks[tick].text : "";
     const char *bar =
         pen->style->unicode ? (label[0] != '\0' ? "┤" : "│") : (label[0] != '\0' ? "+" : "|");
     strbuf_printf(pen->text, "%*s %s", (int)pen->margin - 2, label, bar);
@@ -248,10 +245,7 @@ static void plot_put_x_axis(const struct pen *pen, const struct area *area, cons
   plot_put_spaces(pen->text, pen->margin - 1);
   strbuf_append(pen->text, unicode ? "└" : "+");
   for (unsigned x = 0; x < width; x++) {
-    bool tick = false;
-    for (size_t i = 0; i < area->x.tick_count; i++) {
-      tick = tick || plot_column_of(area, &area->x.ticks[i]) == x;
-    }
+    const bool tick = ANY_OF(i, area->x.tick_count, plot_column_of(area, &area->x.ticks[i]) == x);
     strbuf_append(pen->text, unicode ? (tick ? "┬" : "─") : (tick ? "+" : "-"));
   }
   strbuf_append_char(pen->text, '\n');
