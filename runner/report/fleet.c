@@ -59,9 +59,8 @@ static enum status fleet_load(struct fleet *f, struct error *err) {
     RETURN_ON_ERROR(query_run_saved(f->request->query, "node-reasons", &fleet, 1, NULL,
                                     &f->found.reasons.sink, err));
   }
-  for (size_t i = 0; i < f->found.nodes.row_count; i++) {
-    f->found.absent += strcmp(result_set_text(&f->found.nodes, i, "state"), "ok") != 0;
-  }
+  f->found.absent = SUM_OF(i, f->found.nodes.row_count,
+                           strcmp(result_set_text(&f->found.nodes, i, "state"), "ok") != 0);
   return STATUS_OK;
 }
 

@@ -22,10 +22,8 @@ void html_escape(struct strbuf *buffer, const char *text) {
   SCOPED(strbuf_fini) struct strbuf plain = STRBUF(TEXT_MAX);
   text_append(&plain, text);
   for (const char *at = plain.text; *at != '\0';) {
-    size_t i = 0;
-    while (i < COUNT_OF(ESCAPES) && strncmp(at, ESCAPES[i].bytes, strlen(ESCAPES[i].bytes)) != 0) {
-      i++;
-    }
+    const size_t i = FIRST_OF(k, COUNT_OF(ESCAPES),
+                              strncmp(at, ESCAPES[k].bytes, strlen(ESCAPES[k].bytes)) == 0);
     if (i < COUNT_OF(ESCAPES)) {
       strbuf_append(buffer, ESCAPES[i].shown);
       at += strlen(ESCAPES[i].bytes);

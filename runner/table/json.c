@@ -30,11 +30,8 @@ static void append_json(struct strbuf *text, json_t *value, size_t flags) {
 }
 
 static void append_json_text(struct strbuf *text, const char *bytes, size_t length) {
-  bool plain = true;
-  for (size_t i = 0; i < length && plain; i++) {
-    plain = bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' && bytes[i] != '\\';
-  }
-  if (plain) {
+  if (ALL_OF(i, length,
+             bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' && bytes[i] != '\\')) {
     strbuf_append_char(text, '"');
     strbuf_append_n(text, bytes, length);
     strbuf_append_char(text, '"');

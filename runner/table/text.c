@@ -187,11 +187,7 @@ void text_cell_exact(struct strbuf *buffer, const struct cell *cell) {
 }
 
 static size_t text_width_n(const char *text, size_t length) {
-  size_t width = 0;
-  for (size_t i = 0; i < length; i++) {
-    width += (text[i] & 0xc0) != 0x80; /* not a continuation byte of UTF-8 */
-  }
-  return width;
+  return SUM_OF(i, length, (text[i] & 0xc0) != 0x80); /* no continuation bytes of UTF-8 */
 }
 
 size_t text_width(const char *text) {

@@ -158,7 +158,6 @@ ORDER_DEFINE(text_compare_hashes, uint64_t, ORDER(*x, *y))
 /* How many rows the columns of that set tell apart. */
 static size_t text_count_apart(const struct result_set *rows, const bool *columns) {
   SCOPED(memory_free) uint64_t *hashes = memory_new(rows->row_count + 1, sizeof *hashes);
-  size_t count = rows->row_count > 0;
   for (size_t row = 0; row < rows->row_count; row++) {
     for (size_t i = 0; i < rows->column_count; i++) {
       hashes[row] =
@@ -166,10 +165,7 @@ static size_t text_count_apart(const struct result_set *rows, const bool *column
     }
   }
   ORDER_SORT(hashes, rows->row_count, text_compare_hashes);
-  for (size_t row = 1; row < rows->row_count; row++) {
-    count += hashes[row] != hashes[row - 1];
-  }
-  return count;
+  return SUM_OF(row, rows->row_count, row == 0 || hashes[row] != hashes[row - 1]);
 }
 
 /* Numbers that are not counted but measured, also where they are texts. */

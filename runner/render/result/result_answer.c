@@ -64,14 +64,14 @@ static const char *answer_memory(const struct run_row *row) {
 }
 
 static void answer_put(struct arena *arena, struct answer_pairs *pairs, const struct run_row *row) {
-  for (size_t i = 0; i < pairs->count; i++) {
-    if (strcmp(pairs->items[i]->source, row->source) == 0 &&
-        strcmp(pairs->items[i]->target, row->target) == 0) {
-      pairs->items[i] = answer_is_better(row, pairs->items[i]) ? row : pairs->items[i];
-      return;
-    }
+  const size_t i = FIRST_OF(k, pairs->count,
+                            strcmp(pairs->items[k]->source, row->source) == 0 &&
+                                strcmp(pairs->items[k]->target, row->target) == 0);
+  if (i == pairs->count) {
+    *ARENA_ADD(arena, pairs->items, pairs->count, &pairs->capacity) = row;
+  } else if (answer_is_better(row, pairs->items[i])) {
+    pairs->items[i] = row;
   }
-  *ARENA_ADD(arena, pairs->items, pairs->count, &pairs->capacity) = row;
 }
 
 static bool answer_is_as_large(const struct run_row *row, const struct run_row *than) {
@@ -315,13 +315,10 @@ const char *result_skipped(struct arena *arena, const struct run_rows *rows) {
   size_t most = 0;
   for (size_t i = 0; i < rows->count; i++) {
     const char *text = rows->items[i].reason != NULL ? rows->items[i].reason : "";
-    size_t r = 0;
     if (result_row_shown(&rows->items[i])) {
       continue;
     }
-    while (r < count && !answer_reasons_alike(reasons[r].text, text)) {
-      r++;
-    }
+    const size_t r = FIRST_OF(k, count, answer_reasons_alike(reasons[k].text, text));
     if (r == count) {
       *ARENA_ADD(arena, reasons, count, &capacity) = (struct reason){.text = text};
     }

@@ -190,10 +190,7 @@ void result_brief_block(struct arena *arena, struct result_block *block) {
     if (!result_row_shown(row)) {
       continue;
     }
-    size_t at = 0;
-    while (at < count && !brief_are_alike(groups[at].rows[0], row)) {
-      at++;
-    }
+    const size_t at = FIRST_OF(k, count, brief_are_alike(groups[k].rows[0], row));
     if (at == BRIEF_ROWS_MAX) {
       return;
     }
@@ -202,12 +199,7 @@ void result_brief_block(struct arena *arena, struct result_block *block) {
     *ARENA_ADD(arena, group->rows, group->count, &group->capacity) = row;
     shown++;
   }
-  for (size_t i = 0; i < count; i++) {
-    if (groups[i].count > 1 && !brief_group_agrees(&groups[i])) {
-      return;
-    }
-  }
-  if (shown < 2) {
+  if (shown < 2 || ANY_OF(i, count, groups[i].count > 1 && !brief_group_agrees(&groups[i]))) {
     return;
   }
   block->rows = arena_array(arena, count, sizeof(struct run_row *));

@@ -42,12 +42,9 @@ static const char *layout_end(const struct layout_maker *maker, const struct run
 static const char *facet_common_end(const struct layout_maker *maker,
                                     const struct result_facet *facet, bool source) {
   const char *first = layout_end(maker, facet->cells[0].row, source);
-  for (size_t i = 1; i < facet->count; i++) {
-    if (strcmp(layout_end(maker, facet->cells[i].row, source), first) != 0) {
-      return NULL;
-    }
-  }
-  return first;
+  const bool same =
+      ALL_OF(i, facet->count, strcmp(layout_end(maker, facet->cells[i].row, source), first) == 0);
+  return same ? first : NULL;
 }
 
 static const char *facet_load_words(const struct result_facet *facet) {
@@ -80,14 +77,10 @@ static const char *matrix_words(struct arena *arena, const struct result_facet *
 /* Whether a place is a source in one pair and a target in another, as GPUs are among each other; a
  * host and its GPUs are not. */
 static bool facet_is_mirrored(const struct result_facet *facet, enum row_class class) {
-  for (size_t i = 0; class == CLASS_BOTH && i < facet->count; i++) {
-    for (size_t k = 0; k < facet->count; k++) {
-      if (strcmp(facet->cells[i].row->source, facet->cells[k].row->target) == 0) {
-        return true;
-      }
-    }
-  }
-  return false;
+  const struct result_cell *cells = facet->cells;
+  return class == CLASS_BOTH &&
+         ANY_OF(i, facet->count,
+                ANY_OF(k, facet->count, strcmp(cells[i].row->source, cells[k].row->target) == 0));
 }
 
 void layout_label_matrix(const struct layout_maker *maker, struct result_facet *facet) {

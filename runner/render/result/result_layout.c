@@ -123,7 +123,6 @@ static size_t layout_count_values(const struct layout_maker *maker, const char *
   const struct result_block *block = maker->block;
   const char **values = arena_array(maker->arena, block->shown, sizeof *values);
   size_t count = 0;
-  size_t different = 0;
   *numbers = true;
   for (size_t i = 0; i < block->count; i++) {
     if (result_row_shown(block->rows[i])) {
@@ -133,10 +132,7 @@ static size_t layout_count_values(const struct layout_maker *maker, const char *
     }
   }
   ORDER_SORT(values, count, strings_compare);
-  for (size_t i = 0; i < count; i++) {
-    different += i == 0 || strcmp(values[i - 1], values[i]) != 0;
-  }
-  return different;
+  return SUM_OF(i, count, i == 0 || strcmp(values[i - 1], values[i]) != 0);
 }
 
 /* Whether every value of the swept axis has one value of the other. */
@@ -290,12 +286,7 @@ static bool facet_collides(const struct layout_maker *maker, const struct result
   struct result_cell *shown = NULL;
   const size_t count = facet_list_shown(maker, facet, &shown);
   ORDER_SORT(shown, count, layout_compare_cells);
-  for (size_t i = 1; i < count; i++) {
-    if (layout_compare_cells(&shown[i - 1], &shown[i]) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, count, i > 0 && layout_compare_cells(&shown[i - 1], &shown[i]) == 0);
 }
 
 /* Facets that read the same say all that tells them apart. */
@@ -344,30 +335,22 @@ static bool layout_try(struct layout_maker *maker, size_t most, struct result_la
 
 /* How far the shown cells of a facet reach. */
 static bool facet_varies(const struct result_facet *facet, bool across) {
-  const char *first = across ? facet->cells[0].across : facet->cells[0].down;
-  for (size_t i = 1; i < facet->count; i++) {
-    if (strcmp(across ? facet->cells[i].across : facet->cells[i].down, first) != 0) {
-      return true;
-    }
-  }
-  return false;
+  const struct result_cell *cells = facet->cells;
+  return ANY_OF(i, facet->count,
+                strcmp(across ? cells[i].across : cells[i].down,
+                       across ? cells[0].across : cells[0].down) != 0);
 }
 
 /* Whether no column, or no row, has two numbers: as from every GPU's nearest node. */
 static bool facet_is_line(const struct layout_maker *maker, const struct result_facet *facet) {
   struct result_cell *shown = NULL;
   const size_t count = facet_list_shown(maker, facet, &shown);
-  bool columns_are_single = true;
-  bool rows_are_single = true;
   ORDER_SORT(shown, count, layout_compare_across);
-  for (size_t i = 1; i < count; i++) {
-    columns_are_single = columns_are_single && strcmp(shown[i - 1].across, shown[i].across) != 0;
-  }
+  const bool columns_are_single =
+      ALL_OF(i, count, i == 0 || strcmp(shown[i - 1].across, shown[i].across) != 0);
   ORDER_SORT(shown, count, layout_compare_cells);
-  for (size_t i = 1; i < count; i++) {
-    rows_are_single = rows_are_single && strcmp(shown[i - 1].down, shown[i].down) != 0;
-  }
-  return columns_are_single || rows_are_single;
+  return columns_are_single ||
+         ALL_OF(i, count, i == 0 || strcmp(shown[i - 1].down, shown[i].down) != 0);
 }
 
 static bool layout_is_lines(const struct layout_maker *maker, const struct result_layout *layout) {
@@ -376,16 +359,16 @@ static bool layout_is_lines(const struct layout_maker *maker, const struct resul
 }
 
 static bool layout_has_grid(const struct result_layout *layout) {
-  for (size_t i = 0; i < layout->facet_count; i++) {
-    const struct result_facet *facet = &layout->facets[i];
-    if (facet_varies(facet, true) && facet_varies(facet, false)) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, layout->facet_count,
+                facet_varies(&layout->facets[i], true) && facet_varies(&layout->facets[i], false));
 }
 
 /* ---- the whole ---- */
+
+/* Nothing goes from one place to another, one way. */
+static bool layout_is_local(const struct run_row *row) {
+  return row->source == NULL || row->flows != 1 || strings_equal(row->source, row->target);
+}
 
 /* False: some case has no place in matrices and grids. *pairs: all have one in a matrix. */
 static bool layout_look(struct layout_maker *maker, bool flows_shown, bool *pairs) {
@@ -393,12 +376,7 @@ static bool layout_look(struct layout_maker *maker, bool flows_shown, bool *pair
   const struct run_row *first = layout_first_shown(block);
   const char *memory = layout_memory(maker->arena, first);
   *pairs = true;
-  maker->all_local = true;
-  for (size_t i = 0; i < block->count; i++) {
-    const struct run_row *row = block->rows[i];
-    maker->all_local = maker->all_local && (row->source == NULL || row->flows != 1 ||
-                                            strings_equal(row->source, row->target));
-  }
+  maker->all_local = ALL_OF(i, block->count, layout_is_local(block->rows[i]));
   for (size_t i = 0; i < block->count; i++) {
     const struct run_row *row = block->rows[i];
     const enum row_class class = layout_class(maker, row);

@@ -3,13 +3,10 @@
 #include "runner/render/result/result_block.h"
 
 #include "engine/base/order.h"
+#include "engine/base/strings.h"
 
 #include <math.h>
 #include <string.h>
-
-static bool same_text(const char *a, const char *b) {
-  return a != NULL && b != NULL && strcmp(a, b) == 0;
-}
 
 /* ---- labels ---- */
 
@@ -28,11 +25,7 @@ static void labels_settle(struct label_list *labels) {
 }
 
 static size_t labels_index(const struct label_list *labels, const char *text) {
-  size_t i = 0;
-  while (strcmp(labels->items[i], text) != 0) {
-    i++;
-  }
-  return i;
+  return FIRST_OF(i, labels->count, strcmp(labels->items[i], text) == 0);
 }
 
 ORDER_DEFINE(cells_compare_order, struct result_cell,
@@ -89,11 +82,11 @@ struct matrix_maker {
 
 /* What people ask of such a case. */
 static double row_number(const struct run_row *row) {
-  return same_text(row->kind, "chase")    ? row->ns_per_hop
-         : same_text(row->kind, "signal") ? row->ns_per_op
-         : !isnan(row->gbps)              ? row->gbps
-         : !isnan(row->tflops)            ? row->tflops
-                                          : row->median_ns;
+  return strings_equal(row->kind, "chase")    ? row->ns_per_hop
+         : strings_equal(row->kind, "signal") ? row->ns_per_op
+         : !isnan(row->gbps)                  ? row->gbps
+         : !isnan(row->tflops)                ? row->tflops
+                                              : row->median_ns;
 }
 
 static struct matrix_cell result_matrix_cell_of(const struct matrix_maker *maker,
@@ -198,7 +191,7 @@ static const char *matrix_remark(struct arena *arena, const struct result_facet 
     spread = fmax(spread, result_spread(row));
     one_peak = one_peak &&
                (row->peak_gbps == first->peak_gbps || row->peak_tflops == first->peak_tflops) &&
-               same_text(row->limited_by, first->limited_by);
+               first->limited_by != NULL && strings_equal(row->limited_by, first->limited_by);
     one_limit = one_limit && row->expected_limit == first->expected_limit; /* false of NAN */
   }
   if (first == NULL) {

@@ -157,12 +157,7 @@ static bool case_table_is_ambiguous(const struct case_table *table) {
     }
   }
   ORDER_SORT(labels, count, strings_compare);
-  for (size_t i = 1; i < count; i++) {
-    if (strcmp(labels[i - 1], labels[i]) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, count, i > 0 && strcmp(labels[i - 1], labels[i]) == 0);
 }
 
 /* Every axis but the size, where those that paths leave out tell rows apart. */
@@ -294,13 +289,11 @@ static const char *case_table_peaks(const struct case_table *table) {
     if (row == NULL || isnan(row->percent_of_peak) || result_limit(row) == LIMIT_UNKNOWN) {
       continue;
     }
-    size_t known = 0;
-    while (known < count && (result_limit(peaks[known]) != result_limit(row) ||
-                             strcmp(result_peak_words(table->arena, peaks[known]),
-                                    result_peak_words(table->arena, row)) != 0)) {
-      known++;
-    }
-    if (known == count && count < PEAKS_MAX) {
+    const char *words = result_peak_words(table->arena, row);
+    const bool known = ANY_OF(k, count,
+                              result_limit(peaks[k]) == result_limit(row) &&
+                                  strcmp(result_peak_words(table->arena, peaks[k]), words) == 0);
+    if (!known && count < PEAKS_MAX) {
       peaks[count++] = row;
     }
   }

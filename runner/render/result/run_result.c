@@ -184,10 +184,7 @@ const char *result_size(struct arena *arena, const struct run_row *row) {
 }
 
 const char *result_axis(const struct run_row *row, const char *key) {
-  size_t i = 0;
-  while (i < row->swept_count && strcmp(row->swept[i].key, key) != 0) {
-    i++;
-  }
+  const size_t i = FIRST_OF(k, row->swept_count, strcmp(row->swept[k].key, key) == 0);
   return i < row->swept_count ? row->swept[i].value : NULL;
 }
 
@@ -406,10 +403,7 @@ void run_result_answer(const struct result_set *cases, struct document *document
 
 const char *run_result_all_skipped(const struct result_set *cases) {
   const struct run_rows rows = run_rows_of(cases);
-  for (size_t i = 0; i < rows.count; i++) {
-    if (result_row_shown(&rows.items[i])) {
-      return "";
-    }
-  }
-  return result_skipped(cases->arena, &rows);
+  return ANY_OF(i, rows.count, result_row_shown(&rows.items[i]))
+             ? ""
+             : result_skipped(cases->arena, &rows);
 }
