@@ -228,18 +228,12 @@ static void rows_set(uint64_t *bits, size_t row) {
 }
 
 static size_t rows_count(const struct rows *rows, const uint64_t *bits) {
-  size_t count = 0;
-  for (size_t w = 0; w < rows->words; w++) {
-    count += (size_t)__builtin_popcountll(bits[w]);
-  }
+  const size_t count = SUM_OF(w, rows->words, (size_t)__builtin_popcountll(bits[w]));
   return count;
 }
 
 static size_t rows_count_both(const struct rows *rows, const uint64_t *a, const uint64_t *b) {
-  size_t count = 0;
-  for (size_t w = 0; w < rows->words; w++) {
-    count += (size_t)__builtin_popcountll(a[w] & b[w]);
-  }
+  const size_t count = SUM_OF(w, rows->words, (size_t)__builtin_popcountll(a[w] & b[w]));
   return count;
 }
 
@@ -347,10 +341,7 @@ static double cause_tried(const struct cause *cause, const struct trait_table *t
   if (all < CONCLUSION_CASES_MIN) {
     return (double)table->paths; /* nothing else may be told */
   }
-  size_t parts = 0;
-  for (size_t t = 0; t < table->count; t++) {
-    parts += table->traits[t].rank <= RANK_GPU;
-  }
+  const size_t parts = SUM_OF(t, table->count, table->traits[t].rank <= RANK_GPU);
   return 2 * (double)parts;
 }
 

@@ -120,10 +120,7 @@ void distribution_compare(const struct diff_case *cases, size_t count,
   struct distribution_work *work = arena_array(&arena, count, sizeof *work);
   struct diff_result *tails = arena_array(&arena, count, sizeof *tails);
   double *p = arena_array(&arena, KINDS * count, sizeof *p);
-  size_t values = 0;
-  for (size_t i = 0; i < count; i++) {
-    values += cases[i].a.count + cases[i].b.count;
-  }
+  const size_t values = SUM_OF(i, count, cases[i].a.count + cases[i].b.count);
   double *scratch = arena_array(&arena, 2 * values, sizeof *scratch);
   double *of_runs = arena_array(&arena, values, sizeof *of_runs);
   uint32_t *numbers = arena_array(&arena, values, sizeof *numbers);

@@ -180,10 +180,7 @@ static void identify_judge_pair(const struct identify *x, size_t a, size_t b, si
 }
 
 static bool identify_has_enough(const struct identify *x) {
-  size_t repeated = 0;
-  for (size_t gpu = 0; gpu < x->gpu_count; gpu++) {
-    repeated += x->whole.counts[gpu] >= 2 ? 1 : 0;
-  }
+  const size_t repeated = SUM_OF(gpu, x->gpu_count, x->whole.counts[gpu] >= 2);
   return repeated >= 2;
 }
 

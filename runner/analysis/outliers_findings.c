@@ -277,10 +277,8 @@ static bool findings_explains(const struct host_candidates *host, const struct c
   if (gpu->entity != ENTITY_GPU || !findings_has_link(gpu, link)) {
     return false;
   }
-  size_t links = 0;
-  for (size_t i = 0; i < host->count; i++) {
-    links += findings_has_link(gpu, &host->all[i]->observation.component);
-  }
+  const size_t links =
+      SUM_OF(i, host->count, findings_has_link(gpu, &host->all[i]->observation.component));
   return links == 1 ? x == link : x == gpu;
 }
 

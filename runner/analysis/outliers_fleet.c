@@ -69,14 +69,10 @@ static void fleet_set_gpus(struct finder *f, const struct outlier_verdict *verdi
 /* Whether the run before, of those on that host, says the same. */
 static bool fleet_is_said(const struct finder *f, size_t condition, uint32_t host) {
   const struct measured_condition *conditions = f->measured->conditions;
-  for (size_t i = 0; i < condition; i++) {
-    if (f->hosts[f->measured->runs[conditions[i].run].environment] == host &&
-        outliers_takes_run(f, conditions[i].run) &&
-        strcmp(conditions[i].text, conditions[condition].text) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, condition,
+                f->hosts[f->measured->runs[conditions[i].run].environment] == host &&
+                    outliers_takes_run(f, conditions[i].run) &&
+                    strcmp(conditions[i].text, conditions[condition].text) == 0);
 }
 
 /* What checks and telemetry said of the part. That a run is not complete slows nothing. */

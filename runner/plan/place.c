@@ -400,12 +400,7 @@ void pairs_resolve(struct pair_set *x, const struct endpoint_setting *from,
 }
 
 static bool pairs_has(const struct pair_set *x, int32_t from, int32_t to) {
-  for (size_t i = 0; i < x->pair_count; i++) {
-    if (x->pairs[i].from == from && x->pairs[i].to == to) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, x->pair_count, x->pairs[i].from == from && x->pairs[i].to == to);
 }
 
 /* Why no pair is left. */
