@@ -51,8 +51,7 @@ const char *share_unsupported_reason(const struct memory_context *context,
     break;
   }
   if (lacks != NULL) {
-    (void)snprintf(reason, CASE_REASON_MAX, "the driver has no %s", lacks);
-    return reason;
+    return CASE_REASON(reason, "the driver has no %s", lacks);
   }
   return NULL;
 }

@@ -25,12 +25,12 @@ static const char *ce_batch_unsupported_reason(const struct flow *flow,
     return "a batch has no staged copies; submit \"loop\" has";
   }
   if (ce_is_batch(flow) && machine->driver_cuda_version < CUDA_BATCH_VERSION) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "submit \"batch\" is cuMemcpyBatchAsync, which drivers have from CUDA %d.%d on; "
-                   "this one is of CUDA %d.%d",
-                   CUDA_BATCH_VERSION / 1000, CUDA_BATCH_VERSION % 1000 / 10,
-                   machine->driver_cuda_version / 1000, machine->driver_cuda_version % 1000 / 10);
-    return reason;
+    return CASE_REASON(
+        reason,
+        "submit \"batch\" is cuMemcpyBatchAsync, which drivers have from CUDA %d.%d on; "
+        "this one is of CUDA %d.%d",
+        CUDA_BATCH_VERSION / 1000, CUDA_BATCH_VERSION % 1000 / 10,
+        machine->driver_cuda_version / 1000, machine->driver_cuda_version % 1000 / 10);
   }
   return NULL;
 }

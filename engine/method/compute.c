@@ -49,10 +49,9 @@ static const char *compute_unsupported_reason(const struct flow *flow,
     return "how many SMs the GPU has is not known";
   }
   if (shape->op == COMPUTE_MATMUL && gpu->compute_major < 8) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a matrix product of bf16 needs compute capability 8.0; the GPU has %u.%u",
-                   gpu->compute_major, gpu->compute_minor);
-    return reason;
+    return CASE_REASON(reason,
+                       "a matrix product of bf16 needs compute capability 8.0; the GPU has %u.%u",
+                       gpu->compute_major, gpu->compute_minor);
   }
   if (shape->op == COMPUTE_MATMUL && compute_side(flow->size_bytes) == 0) {
     return "the smallest matrices, 256 x 256, take 256 KiB: give a larger size";
@@ -61,10 +60,8 @@ static const char *compute_unsupported_reason(const struct flow *flow,
     return "a triad needs a size of at least 32 bytes";
   }
   if (shape->op == COMPUTE_FMA && flow->size_bytes < results_bytes) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "the results of %u SMs take %" PRIu64 " bytes: give a larger size",
-                   gpu->sm_count, results_bytes);
-    return reason;
+    return CASE_REASON(reason, "the results of %u SMs take %" PRIu64 " bytes: give a larger size",
+                       gpu->sm_count, results_bytes);
   }
   return NULL;
 }

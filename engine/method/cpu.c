@@ -40,17 +40,15 @@ static const char *endpoint_unsupported_reason(const struct endpoint *endpoint,
     return "method cpu copies between host memories; use ce or sm with a GPU";
   }
   if (endpoint->memory == MEMORY_DEVICE || endpoint->memory == MEMORY_MANAGED) {
-    (void)snprintf(reason, CASE_REASON_MAX, "method cpu does not copy %s memory",
-                   memory_kind_text(endpoint->memory));
-    return reason;
+    return CASE_REASON(reason, "method cpu does not copy %s memory",
+                       memory_kind_text(endpoint->memory));
   }
   for (uint32_t i = 0; i < machine->node_count; i++) {
     if (machine->nodes[i].number == endpoint->index) {
       return NULL;
     }
   }
-  (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, endpoint->index);
-  return reason;
+  return CASE_REASON(reason, "there is no NUMA node %" PRId32, endpoint->index);
 }
 
 static const char *cpu_unsupported_reason(const struct flow *flow, const struct machine *machine,
@@ -72,15 +70,13 @@ static const char *cpu_unsupported_reason(const struct flow *flow, const struct 
       continue;
     }
     if (node->cpu_count == 0) {
-      (void)snprintf(reason, CASE_REASON_MAX, "NUMA node %" PRId32 " has no processors", number);
-      return reason;
+      return CASE_REASON(reason, "NUMA node %" PRId32 " has no processors", number);
     }
     if (flow->threads > node->cpu_count) {
-      (void)snprintf(reason, CASE_REASON_MAX,
-                     "%" PRIu32 " threads are wanted on NUMA node %" PRId32 ", which has %" PRIu32
-                     " processors",
-                     flow->threads, number, node->cpu_count);
-      return reason;
+      return CASE_REASON(reason,
+                         "%" PRIu32 " threads are wanted on NUMA node %" PRId32
+                         ", which has %" PRIu32 " processors",
+                         flow->threads, number, node->cpu_count);
     }
   }
   return NULL;
@@ -95,9 +91,7 @@ static const char *pin_unsupported_reason(const struct flow *flow, const struct 
     return "method pin locks the pages of pageable memory";
   }
   if (machine->gpu_count == 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "page locking needs a GPU driver: %.255s",
-                   machine->cuda_state);
-    return reason;
+    return CASE_REASON(reason, "page locking needs a GPU driver: %.255s", machine->cuda_state);
   }
   return cpu_unsupported_reason(flow, machine, reason);
 }

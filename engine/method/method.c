@@ -28,9 +28,8 @@ static const char *method_endpoint_unsupported_reason(const struct flow *flow,
     return "memory of another process is copied whole or in rows, by method ce, sm or cpu";
   }
   if (memory_kinds[endpoint->memory]->needs_cuda && machine->gpu_count == 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
-                   memory_kind_text(endpoint->memory), machine->cuda_state);
-    return reason;
+    return CASE_REASON(reason, "%s memory needs a GPU driver: %.255s",
+                       memory_kind_text(endpoint->memory), machine->cuda_state);
   }
   return NULL;
 }
@@ -54,10 +53,8 @@ const char *gpu_bulk_unsupported_reason(const struct gpu *gpu, char reason[CASE_
   if (gpu->compute_major >= 9) {
     return NULL;
   }
-  (void)snprintf(reason, CASE_REASON_MAX,
-                 "the bulk copy engine needs compute capability 9.0; the GPU has %u.%u",
-                 gpu->compute_major, gpu->compute_minor);
-  return reason;
+  return CASE_REASON(reason, "the bulk copy engine needs compute capability 9.0; the GPU has %u.%u",
+                     gpu->compute_major, gpu->compute_minor);
 }
 
 static bool gpu_flow_is_between_gpus(const struct flow *flow) {
@@ -91,10 +88,9 @@ const char *gpu_flow_unsupported_reason(const struct flow *flow, const struct ma
   if (machine->links[gpu][peer].peer_access) {
     return NULL;
   }
-  (void)snprintf(reason, CASE_REASON_MAX,
-                 "GPU %d has no peer access to GPU %d; peer = false copies through the host", gpu,
-                 peer);
-  return reason;
+  return CASE_REASON(reason,
+                     "GPU %d has no peer access to GPU %d; peer = false copies through the host",
+                     gpu, peer);
 }
 
 const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
@@ -110,10 +106,8 @@ const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
   }
   if (flow_is_scattered(flow) && flow->scatter.run_pieces > 1 &&
       flow->scatter.pieces % flow->scatter.run_pieces != 0) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu64 " pieces are no multiple of runs of %" PRIu64, flow->scatter.pieces,
-                   flow->scatter.run_pieces);
-    return reason;
+    return CASE_REASON(reason, "%" PRIu64 " pieces are no multiple of runs of %" PRIu64,
+                       flow->scatter.pieces, flow->scatter.run_pieces);
   }
   if (flow->graph && (flow_blocks_host(flow) || flow->stream != 0)) {
     return "a graph is captured of copies that no processor makes, on a stream of their own";
@@ -122,10 +116,8 @@ const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
     return NULL;
   }
   if (shape->pitch_bytes < shape->width_bytes) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "rows of %" PRIu64 " bytes do not fit a pitch of %" PRIu64, shape->width_bytes,
-                   shape->pitch_bytes);
-    return reason;
+    return CASE_REASON(reason, "rows of %" PRIu64 " bytes do not fit a pitch of %" PRIu64,
+                       shape->width_bytes, shape->pitch_bytes);
   }
   if (shape->height == 0 || shape->depth == 0 ||
       __builtin_mul_overflow(shape->height, shape->depth, &rows) ||
@@ -133,11 +125,10 @@ const char *gpu_flow_shape_unsupported_reason(const struct flow *flow,
     return "a strided copy needs a height and a depth of at least 1, and less than 8 EiB in all";
   }
   if (flow->size_bytes != rows * shape->width_bytes) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "the size of a strided copy is width x height x depth: %" PRIu64
-                   " bytes, not %" PRIu64,
-                   rows * shape->width_bytes, flow->size_bytes);
-    return reason;
+    return CASE_REASON(reason,
+                       "the size of a strided copy is width x height x depth: %" PRIu64
+                       " bytes, not %" PRIu64,
+                       rows * shape->width_bytes, flow->size_bytes);
   }
   return NULL;
 }

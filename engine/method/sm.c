@@ -109,10 +109,9 @@ static const char *rows_unsupported_reason(const struct flow *flow, char reason[
   }
   const char *unsupported = gpu_flow_shape_unsupported_reason(flow, reason);
   if (unsupported == NULL && sm_unit_bytes(flow) % sm_access_bytes(flow) != 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %u does not divide %s",
-                   sm_access_bytes(flow),
-                   flow_is_scattered(flow) ? "the pieces" : "the width and the pitch of the rows");
-    return reason;
+    return CASE_REASON(reason, "vector_bytes = %u does not divide %s", sm_access_bytes(flow),
+                       flow_is_scattered(flow) ? "the pieces"
+                                               : "the width and the pitch of the rows");
   }
   return unsupported;
 }
@@ -130,14 +129,11 @@ static const char *sm_shape_unsupported_reason(const struct flow *flow, const st
              "the bulk copy engine";
     }
   } else if (!kernel_for_width(sm_access_bytes(flow), &kernel)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %u: there is 1, 2, 4, 8 and 16",
-                   sm_access_bytes(flow));
-    return reason;
+    return CASE_REASON(reason, "vector_bytes = %u: there is 1, 2, 4, 8 and 16",
+                       sm_access_bytes(flow));
   }
   if (flow->kernel.block > 1024) {
-    (void)snprintf(reason, CASE_REASON_MAX, "block = %u: a block has at most 1024 threads",
-                   flow->kernel.block);
-    return reason;
+    return CASE_REASON(reason, "block = %u: a block has at most 1024 threads", flow->kernel.block);
   }
   return NULL;
 }

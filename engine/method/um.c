@@ -102,15 +102,13 @@ static const char *node_unsupported_reason(const struct flow *flow, const struct
                                            char reason[CASE_REASON_MAX]) {
   const int node = machine_node_index(machine, end->index);
   if (node < 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, end->index);
-    return reason;
+    return CASE_REASON(reason, "there is no NUMA node %" PRId32, end->index);
   }
   if (threads_end(flow) == end && thread_count_of(flow) > machine->nodes[node].cpu_count) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu32 " threads are to touch on NUMA node %" PRId32 ", which has %" PRIu32
-                   " processors",
-                   thread_count_of(flow), end->index, machine->nodes[node].cpu_count);
-    return reason;
+    return CASE_REASON(reason,
+                       "%" PRIu32 " threads are to touch on NUMA node %" PRId32
+                       ", which has %" PRIu32 " processors",
+                       thread_count_of(flow), end->index, machine->nodes[node].cpu_count);
   }
   return NULL;
 }
@@ -125,11 +123,11 @@ static const char *end_unsupported_reason(const struct flow *flow, const struct 
     return node_unsupported_reason(flow, end, machine, reason);
   }
   if (!machine->gpus[end->index].concurrent_managed_access) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "GPU %" PRId32 " has no concurrent managed access: its managed memory does not "
-                   "move by pages",
-                   end->index);
-    return reason;
+    return CASE_REASON(reason,
+                       "GPU %" PRId32
+                       " has no concurrent managed access: its managed memory does not "
+                       "move by pages",
+                       end->index);
   }
   return NULL;
 }
@@ -150,9 +148,8 @@ static const char *um_unsupported_reason(const struct flow *flow, const struct m
     return "method um moves whole pages: strided copies are for ce and sm";
   }
   if (flow->kernel.block % WARP_LANES != 0 || flow->kernel.block > 1024) {
-    (void)snprintf(reason, CASE_REASON_MAX, "block = %u: a multiple of %d up to 1024 is wanted",
-                   flow->kernel.block, WARP_LANES);
-    return reason;
+    return CASE_REASON(reason, "block = %u: a multiple of %d up to 1024 is wanted",
+                       flow->kernel.block, WARP_LANES);
   }
   if (is_together(flow) && flow->source.place == flow->target.place) {
     return "both processors at once are a GPU and the threads of a node: one end is numa";

@@ -42,24 +42,21 @@ static const char *arithmetic_unsupported_reason(const struct bench_case *bench_
   const struct arithmetic *arithmetic = &bench_case->work->arithmetic;
   enum kernel kernel;
   if (arithmetic->gpu < 0 || arithmetic->gpu >= (int32_t)machine->gpu_count) {
-    (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, arithmetic->gpu);
-    return reason;
+    return CASE_REASON(reason, "there is no GPU %" PRId32, arithmetic->gpu);
   }
   if (arithmetic->op == ARITHMETIC_ADD3 && arithmetic->type != NUMBER_I32) {
     return "add3 is an instruction of integers (i32)";
   }
   if (!arithmetic_find_kernel(arithmetic, &kernel)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "ilp = %" PRIu32 ": a thread has 1, 2, 4 or 8 chains",
-                   arithmetic->ilp);
-    return reason;
+    return CASE_REASON(reason, "ilp = %" PRIu32 ": a thread has 1, 2, 4 or 8 chains",
+                       arithmetic->ilp);
   }
   if (arithmetic->block == 0 || arithmetic->block > BLOCK_MAX || arithmetic->grid == 0 ||
       (uint64_t)arithmetic->block * arithmetic->grid > THREADS_MAX) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu32 " blocks of %" PRIu32
-                   " threads: at least one of each, at most %d threads per block and %d in all",
-                   arithmetic->grid, arithmetic->block, BLOCK_MAX, THREADS_MAX);
-    return reason;
+    return CASE_REASON(reason,
+                       "%" PRIu32 " blocks of %" PRIu32
+                       " threads: at least one of each, at most %d threads per block and %d in all",
+                       arithmetic->grid, arithmetic->block, BLOCK_MAX, THREADS_MAX);
   }
   if (arithmetic->measure == ARITHMETIC_LATENCY &&
       (arithmetic->ilp != 1 || arithmetic->grid != 1 || arithmetic->block > WARP)) {
@@ -67,10 +64,8 @@ static const char *arithmetic_unsupported_reason(const struct bench_case *bench_
   }
   if (arithmetic->instructions == 0 || arithmetic->instructions % ARITHMETIC_UNIT != 0 ||
       arithmetic->instructions > ARITHMETIC_INSTRUCTIONS_MAX) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu32 " instructions: a multiple of %d up to %d is wanted",
-                   arithmetic->instructions, ARITHMETIC_UNIT, ARITHMETIC_INSTRUCTIONS_MAX);
-    return reason;
+    return CASE_REASON(reason, "%" PRIu32 " instructions: a multiple of %d up to %d is wanted",
+                       arithmetic->instructions, ARITHMETIC_UNIT, ARITHMETIC_INSTRUCTIONS_MAX);
   }
   return NULL;
 }

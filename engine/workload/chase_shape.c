@@ -49,18 +49,16 @@ static const char *own_memory_unsupported_reason(const struct chase *chase,
                                                  char reason[CASE_REASON_MAX]) {
   if (chase->memory.place != PLACE_GPU || chase->memory.index != chase->gpu ||
       !memory_is_gpus_own(chase->memory.memory)) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a chase through %s memory is in the GPU's own (device, pool or vmm) memory",
-                   chase_space_text(chase->space));
-    return reason;
+    return CASE_REASON(reason,
+                       "a chase through %s memory is in the GPU's own (device, pool or vmm) memory",
+                       chase_space_text(chase->space));
   }
   const uint64_t limit = shared_limit_bytes(&machine->gpus[chase->gpu]) - CHASE_OWN_SHARED_BYTES;
   if (chase->space == CHASE_SHARED && chase->footprint_bytes > limit) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a block of GPU %" PRId32 " has %" PRIu64
-                   " bytes of shared memory to spare, not %" PRIu64,
-                   chase->gpu, limit, chase->footprint_bytes);
-    return reason;
+    return CASE_REASON(reason,
+                       "a block of GPU %" PRId32 " has %" PRIu64
+                       " bytes of shared memory to spare, not %" PRIu64,
+                       chase->gpu, limit, chase->footprint_bytes);
   }
   return NULL;
 }
@@ -85,9 +83,8 @@ static const char *chase_host_unsupported_reason(const struct chase *chase,
     return "threads of a node load from host memory, in one block";
   }
   if (memory_kinds[chase->memory.memory]->needs_cuda && machine->gpu_count == 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
-                   memory_kind_text(chase->memory.memory), machine->cuda_state);
-    return reason;
+    return CASE_REASON(reason, "%s memory needs a GPU driver: %.255s",
+                       memory_kind_text(chase->memory.memory), machine->cuda_state);
   }
   return NULL;
 }
@@ -107,9 +104,8 @@ static const char *place_unsupported_reason(const struct chase *chase,
       return "the peer of a chase is another GPU";
     }
     if (!machine->links[chase->gpu][chase->memory.index].peer_access) {
-      (void)snprintf(reason, CASE_REASON_MAX, "GPU %d has no peer access to GPU %d", chase->gpu,
-                     chase->memory.index);
-      return reason;
+      return CASE_REASON(reason, "GPU %d has no peer access to GPU %d", chase->gpu,
+                         chase->memory.index);
     }
     return NULL;
   case CHASE_HOST:
@@ -129,11 +125,10 @@ static const char *elements_unsupported_reason(const struct chase *chase,
                                                          : 8;
   if (chase->stride_bytes < unit || chase->stride_bytes % unit != 0 ||
       chase_element_count(chase) < 2 || chase_element_count(chase) > UINT32_MAX) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a chase needs a stride that is a multiple of %" PRIu64
-                   " bytes and a footprint of at least two strides",
-                   unit);
-    return reason;
+    return CASE_REASON(reason,
+                       "a chase needs a stride that is a multiple of %" PRIu64
+                       " bytes and a footprint of at least two strides",
+                       unit);
   }
   if (chase_is_of_words(chase) && chase->footprint_bytes % CHASE_WORD_BYTES != 0) {
     return "the footprint of elements of 4 bytes is a multiple of 4 bytes";
@@ -143,17 +138,14 @@ static const char *elements_unsupported_reason(const struct chase *chase,
     return "a chase through elements of 4 bytes has a footprint of at most 2 MiB";
   }
   if (chase_block_threads(chase) > THREADS_MAX || chase_grid_threads(chase) > GRID_THREADS_MAX) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "a chase has at most %d threads per block and %d in all", THREADS_MAX,
-                   GRID_THREADS_MAX);
-    return reason;
+    return CASE_REASON(reason, "a chase has at most %d threads per block and %d in all",
+                       THREADS_MAX, GRID_THREADS_MAX);
   }
   if (chase_sharing_threads(chase) > chase_element_count(chase)) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu64 " threads a stride of %" PRIu64 " bytes apart need more than the "
-                   "footprint of %" PRIu64,
-                   chase_sharing_threads(chase), chase->stride_bytes, chase->footprint_bytes);
-    return reason;
+    return CASE_REASON(reason,
+                       "%" PRIu64 " threads a stride of %" PRIu64 " bytes apart need more than the "
+                       "footprint of %" PRIu64,
+                       chase_sharing_threads(chase), chase->stride_bytes, chase->footprint_bytes);
   }
   return NULL;
 }

@@ -98,14 +98,11 @@ static const char *allocation_unsupported_reason(const struct bench_case *bench_
     return "an allocation has at least one byte";
   }
   if (kind->place != memory->place) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory cannot be at a %s",
-                   memory_kind_text(memory->memory),
-                   memory->place == PLACE_GPU ? "GPU" : "NUMA node");
-    return reason;
+    return CASE_REASON(reason, "%s memory cannot be at a %s", memory_kind_text(memory->memory),
+                       memory->place == PLACE_GPU ? "GPU" : "NUMA node");
   }
   if (memory->place == PLACE_NUMA && machine_node_index(machine, memory->index) < 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, memory->index);
-    return reason;
+    return CASE_REASON(reason, "there is no NUMA node %" PRId32, memory->index);
   }
   if (memory->place == PLACE_GPU && memory->index != overhead->gpu) {
     return "memory of a GPU is allocated in that GPU's own context";
@@ -119,10 +116,9 @@ static const char *overhead_unsupported_reason(const struct bench_case *bench_ca
   const struct overhead *overhead = &bench_case->work->overhead;
   if (!is_host_alone(overhead) &&
       (overhead->gpu < 0 || (uint32_t)overhead->gpu >= machine->gpu_count)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s is a call of a GPU's driver: %.255s",
-                   overhead_operation_text(overhead->operation),
-                   machine->gpu_count == 0 ? machine->cuda_state : "there is no such GPU");
-    return reason;
+    return CASE_REASON(reason, "%s is a call of a GPU's driver: %.255s",
+                       overhead_operation_text(overhead->operation),
+                       machine->gpu_count == 0 ? machine->cuda_state : "there is no such GPU");
   }
   const char *unsupported =
       is_allocation(overhead) ? allocation_unsupported_reason(bench_case, machine, reason) : NULL;

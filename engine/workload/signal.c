@@ -50,19 +50,16 @@ static const char *signal_shape_unsupported_reason(const struct signal *signal,
     return "values are passed to a stream of another GPU, or to the host";
   }
   if (signal->rounds == 0 || signal->rounds > signal_rounds_max(signal)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%" PRIu32 " rounds: at most %" PRIu32 " stand in a %s",
-                   signal->rounds, signal_rounds_max(signal),
-                   signal->op == SIGNAL_EVENT ? "trial" : "stream");
-    return reason;
+    return CASE_REASON(reason, "%" PRIu32 " rounds: at most %" PRIu32 " stand in a %s",
+                       signal->rounds, signal_rounds_max(signal),
+                       signal->op == SIGNAL_EVENT ? "trial" : "stream");
   }
   if (signal->op == SIGNAL_ATOMICS &&
       (signal->blocks == 0 || signal->threads == 0 || signal->threads > BLOCK_MAX ||
        signal->addresses == 0 || signal->addresses > SIGNAL_ADDRESSES_MAX ||
        threads % signal->addresses != 0)) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu64 " threads do not share %" PRIu32 " addresses evenly", threads,
-                   signal->addresses);
-    return reason;
+    return CASE_REASON(reason, "%" PRIu64 " threads do not share %" PRIu32 " addresses evenly",
+                       threads, signal->addresses);
   }
   return NULL;
 }

@@ -124,12 +124,11 @@ static const char *stream_shape_unsupported_reason(const struct stream *stream,
                                                    char reason[CASE_REASON_MAX]) {
   struct stream_shape shape;
   if (!stream_shape_of(stream, gpu, &shape)) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "there is no kernel for %s of %s with vector_bytes = %" PRIu32
-                   " and unroll = %" PRIu32 " (4, 8 or 16, not less than the type; 1 or 4)",
-                   stream_op_text(stream->op), number_type_text(stream->type), shape.vector_bytes,
-                   shape.unroll);
-    return reason;
+    return CASE_REASON(reason,
+                       "there is no kernel for %s of %s with vector_bytes = %" PRIu32
+                       " and unroll = %" PRIu32 " (4, 8 or 16, not less than the type; 1 or 4)",
+                       stream_op_text(stream->op), number_type_text(stream->type),
+                       shape.vector_bytes, shape.unroll);
   }
   if (shape.block > BLOCK_MAX || shape.grid > INT32_MAX) {
     return "a block has at most 1024 threads, and a grid at most 2147483647 blocks";
@@ -140,19 +139,17 @@ static const char *stream_shape_unsupported_reason(const struct stream *stream,
   }
   const uint32_t resident = stream_resident_grid(gpu, shape.block, SM_THREADS);
   if (stream->passes > 1 && resident > 0 && shape.grid > resident) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "the GPU holds at most %" PRIu32 " blocks of %" PRIu32
-                   " threads at once, and each of %" PRIu32
-                   " would make all its passes over its own part of the arrays: leave grid out, or "
-                   "set passes = 1",
-                   resident, shape.block, shape.grid);
-    return reason;
+    return CASE_REASON(
+        reason,
+        "the GPU holds at most %" PRIu32 " blocks of %" PRIu32
+        " threads at once, and each of %" PRIu32
+        " would make all its passes over its own part of the arrays: leave grid out, or "
+        "set passes = 1",
+        resident, shape.block, shape.grid);
   }
   if (stream_op_sums(stream->op) && shape.grid > SUM_BLOCKS_MAX) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu32 " blocks each with a sum of its own are more than %d", shape.grid,
-                   SUM_BLOCKS_MAX);
-    return reason;
+    return CASE_REASON(reason, "%" PRIu32 " blocks each with a sum of its own are more than %d",
+                       shape.grid, SUM_BLOCKS_MAX);
   }
   return NULL;
 }
@@ -161,8 +158,7 @@ static const char *gpu_unsupported_reason(const struct stream *stream,
                                           const struct machine *machine,
                                           char reason[CASE_REASON_MAX]) {
   if (stream->memory.index < 0 || stream->memory.index >= (int32_t)machine->gpu_count) {
-    (void)snprintf(reason, CASE_REASON_MAX, "there is no GPU %" PRId32, stream->memory.index);
-    return reason;
+    return CASE_REASON(reason, "there is no GPU %" PRId32, stream->memory.index);
   }
   if (!memory_is_gpus_own(stream->memory.memory)) {
     return "the arrays of a stream on a GPU are in its own memory (device, pool or vmm)";
@@ -175,9 +171,8 @@ static const char *gpu_unsupported_reason(const struct stream *stream,
     return "only copy and read, not in sequence, have loads past the L1 cache";
   }
   if (stream->vector_bytes != 0 && stream->vector_bytes < element_bytes_of(stream)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "vector_bytes = %" PRIu32 " is less than one %s",
-                   stream->vector_bytes, number_type_text(stream->type));
-    return reason;
+    return CASE_REASON(reason, "vector_bytes = %" PRIu32 " is less than one %s",
+                       stream->vector_bytes, number_type_text(stream->type));
   }
   return stream_shape_unsupported_reason(stream, &machine->gpus[stream->memory.index], reason);
 }
@@ -187,27 +182,23 @@ static const char *host_unsupported_reason(const struct stream *stream,
                                            char reason[CASE_REASON_MAX]) {
   const int node = machine_node_index(machine, stream->memory.index);
   if (node < 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "there is no NUMA node %" PRId32, stream->memory.index);
-    return reason;
+    return CASE_REASON(reason, "there is no NUMA node %" PRId32, stream->memory.index);
   }
   const struct memory_ops *kind = memory_kinds[stream->memory.memory];
   if (kind == NULL || stream->memory.memory == MEMORY_MANAGED || kind->place != PLACE_NUMA) {
-    (void)snprintf(reason, CASE_REASON_MAX, "a stream of host threads does not work on %s memory",
-                   memory_kind_text(stream->memory.memory));
-    return reason;
+    return CASE_REASON(reason, "a stream of host threads does not work on %s memory",
+                       memory_kind_text(stream->memory.memory));
   }
   if (kind->needs_cuda && machine->gpu_count == 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%s memory needs a GPU driver: %.255s",
-                   memory_kind_text(stream->memory.memory), machine->cuda_state);
-    return reason;
+    return CASE_REASON(reason, "%s memory needs a GPU driver: %.255s",
+                       memory_kind_text(stream->memory.memory), machine->cuda_state);
   }
   const uint32_t cpus = machine->nodes[node].cpu_count;
   if (cpus == 0 || stream->threads > cpus) {
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   "%" PRIu32 " threads are wanted on NUMA node %" PRId32 ", which has %" PRIu32
-                   " processors",
-                   stream->threads > 0 ? stream->threads : 1, stream->memory.index, cpus);
-    return reason;
+    return CASE_REASON(reason,
+                       "%" PRIu32 " threads are wanted on NUMA node %" PRId32 ", which has %" PRIu32
+                       " processors",
+                       stream->threads > 0 ? stream->threads : 1, stream->memory.index, cpus);
   }
   if (stream->block != 0 || stream->grid != 0 || stream->vector_bytes != 0 || stream->unroll != 0 ||
       stream->clock != STREAM_CLOCK_EVENT || is_in_sequence(stream) || stream->cache != CACHE_L1 ||
@@ -226,9 +217,8 @@ static const char *stream_unsupported_reason(const struct bench_case *bench_case
     return "the numbers of a stream are f32 or f64";
   }
   if (stream->size_bytes == 0 || stream->size_bytes % element_bytes_of(stream) != 0) {
-    (void)snprintf(reason, CASE_REASON_MAX, "%" PRIu64 " bytes are not an array of whole %s",
-                   stream->size_bytes, number_type_text(stream->type));
-    return reason;
+    return CASE_REASON(reason, "%" PRIu64 " bytes are not an array of whole %s", stream->size_bytes,
+                       number_type_text(stream->type));
   }
   return stream->memory.place == PLACE_GPU ? gpu_unsupported_reason(stream, machine, reason)
                                            : host_unsupported_reason(stream, machine, reason);

@@ -167,12 +167,11 @@ static const char *peers_unsupported_reason(const struct bench_case *bench_case,
       direct = !flow->staged && transfer_flow_is_between(flow, from, to);
     }
     if (direct) {
-      (void)snprintf(reason, CASE_REASON_MAX,
-                     "peer access between GPU %" PRId32 " and GPU %" PRId32
-                     " is on or off for a whole case, which has peer = false for a part of it "
-                     "only: measure them apart",
-                     from, to);
-      return reason;
+      return CASE_REASON(reason,
+                         "peer access between GPU %" PRId32 " and GPU %" PRId32
+                         " is on or off for a whole case, which has peer = false for a part of it "
+                         "only: measure them apart",
+                         from, to);
     }
   }
   return NULL;

@@ -94,20 +94,17 @@ static const char *unsupported_reason_of(const struct measure *measure, int32_t 
                                          uint64_t free_bytes, char reason[CASE_REASON_MAX]) {
   const double share = managed_free_share(measure);
   if (!(share > 0 && share < 1)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "free_share = %g: above 0 and below 1 is wanted",
-                   share);
-    return reason;
+    return CASE_REASON(reason, "free_share = %g: above 0 and below 1 is wanted", share);
   }
   if ((double)bytes <= share * (double)free_bytes) {
     return NULL;
   }
   const char *wanted = units_format_size(bytes, UNITS_TEXT);
   const char *available = units_format_size(free_bytes, UNITS_TEXT);
-  (void)snprintf(reason, CASE_REASON_MAX,
-                 "%s of managed memory for GPU %" PRId32
-                 " are more than free_share = %g of its free memory, %s",
-                 wanted, gpu, share, available);
-  return reason;
+  return CASE_REASON(reason,
+                     "%s of managed memory for GPU %" PRId32
+                     " are more than free_share = %g of its free memory, %s",
+                     wanted, gpu, share, available);
 }
 
 const char *managed_share_unsupported_reason(const struct measure *measure,

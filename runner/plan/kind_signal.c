@@ -60,9 +60,8 @@ static const char *plan_signal_unsupported(const struct bench_case *bench,
   const bool answered = signal->op == SIGNAL_FLAG || signal->op == SIGNAL_STREAM;
   if (answered && signal->other.place == PLACE_NUMA &&
       !place_has_processors(machine, signal->other.index)) {
-    (void)snprintf(reason, CASE_REASON_MAX, "NUMA node %d has no processors to run threads on",
-                   signal->other.index);
-    return reason;
+    return CASE_REASON(reason, "NUMA node %d has no processors to run threads on",
+                       signal->other.index);
   }
   return NULL;
 }

@@ -588,12 +588,11 @@ static const char *plan_transfer_flow_unsupported(const struct flow *flow, bool 
   if (flow_is_of_host_threads(flow) && starts->place == PLACE_NUMA &&
       !place_has_processors(machine, starts->index)) {
     const int gpu = machine_node_gpu(machine, starts->index);
-    (void)snprintf(reason, CASE_REASON_MAX,
-                   gpu < 0
-                       ? "NUMA node %d has no processors to run threads on"
-                       : "NUMA node %d, the memory of GPU %d, has no processors to run threads on",
-                   starts->index, gpu);
-    return reason;
+    return CASE_REASON(
+        reason,
+        gpu < 0 ? "NUMA node %d has no processors to run threads on"
+                : "NUMA node %d, the memory of GPU %d, has no processors to run threads on",
+        starts->index, gpu);
   }
   return NULL;
 }

@@ -65,9 +65,7 @@ static const char *unsupported_memory_reason(struct plan_case *plan_case,
     if (there > 0 && gpu_bytes[i] > there) {
       unsupported_format_gib(gpu_bytes[i], need);
       unsupported_format_gib(there, have);
-      (void)snprintf(reason, CASE_REASON_MAX, "needs %s on GPU %u, which has %s free", need, i,
-                     have);
-      return reason;
+      return CASE_REASON(reason, "needs %s on GPU %u, which has %s free", need, i, have);
     }
   }
   if (plan_case->host_bytes == 0) {
