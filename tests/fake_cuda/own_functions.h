@@ -4,9 +4,5 @@
 
 #include "engine/cuda/driver.h"
 
-typedef CUresult (*cuDeviceGetP2PAttribute_function)(int *value, CUdevice_P2PAttribute attribute,
-                                                     CUdevice source, CUdevice target);
-typedef CUresult (*cuCtxGetCurrent_function)(CUcontext *context);
-typedef CUresult (*cuCtxGetDevice_function)(CUdevice *device);
 typedef CUresult (*cuMemsetD32Async_function)(CUdeviceptr target, unsigned value, size_t count,
                                               CUstream stream);

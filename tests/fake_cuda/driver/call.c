@@ -1,7 +1,6 @@
 /* What all entry points share: the table behind cuGetProcAddress, error texts, initialisation, the
  * current context, faults; and how this driver says that it is a fake one (engine/cuda/driver.h).
  */
-#include "engine/base/macros.h"
 #include "tests/fake_cuda/driver/driver_api.h"
 
 #include <signal.h>
@@ -147,9 +146,8 @@ CUresult call_begin_with(struct call *call, const char *name, const struct fault
 }
 
 CUresult call_enqueue(struct stream *stream, const struct operation *operation) {
-  streams_lock();
+  STREAMS_LOCKED();
   stream_enqueue(stream, operation);
-  streams_unlock();
   return CUDA_SUCCESS;
 }
 
@@ -202,23 +200,12 @@ CUresult drv_cuInit(unsigned flags) {
 }
 
 CUresult drv_cuCtxSetCurrent(CUcontext handle) {
-  struct call call;
-  TRY(call_begin(&call, "cuCtxSetCurrent", NEED_INIT));
+  BEGIN_CALL("cuCtxSetCurrent", NEED_INIT);
   struct context *context = context_of_handle(handle);
   if (handle != NULL && (context == NULL || context->references == 0)) {
     return CUDA_ERROR_INVALID_CONTEXT;
   }
   current = context;
-  return CUDA_SUCCESS;
-}
-
-CUresult drv_cuCtxGetCurrent(CUcontext *handle) {
-  struct call call;
-  TRY(call_begin(&call, "cuCtxGetCurrent", NEED_INIT));
-  if (handle == NULL) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  *handle = (CUcontext)(void *)current;
   return CUDA_SUCCESS;
 }
 

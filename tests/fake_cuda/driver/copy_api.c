@@ -80,9 +80,8 @@ static CUresult copy(const struct copy_request *request, CUstream handle) {
                 memory_locate(request->from.address, extent(request, &request->from), &from) &&
                 memory_locate(request->to.address, extent(request, &request->to), &to));
   uint64_t size_bytes = empty ? 0 : request->width * request->height * request->depth;
-  struct call call;
   const struct fault_call about = {.from = from.place, .to = to.place, .size_bytes = size_bytes};
-  TRY(call_begin_with(&call, request->name, &about, true));
+  BEGIN_CALL_WITH(request->name, &about, true);
   if (empty) {
     return CUDA_SUCCESS;
   }
@@ -109,10 +108,8 @@ static CUresult copy(const struct copy_request *request, CUstream handle) {
                                          .from_plane = request->from.plane}};
   struct transfer transfer = transfer_between(&from, &to, size_bytes);
   links_add_transfer(streams_links(), &operation.work, &transfer);
-  streams_lock();
-  CUresult result = enqueue_copy(call.context, stream, &operation, transfer.pageable);
-  streams_unlock();
-  return result;
+  STREAMS_LOCKED();
+  return enqueue_copy(call.context, stream, &operation, transfer.pageable);
 }
 
 static CUresult copy_linear(const char *name, uint64_t to, uint64_t from, size_t size_bytes,
@@ -190,10 +187,9 @@ static bool batch_add(struct batch *batch, uint64_t to_address, uint64_t from_ad
 }
 
 static CUresult batch_enqueue(const struct batch *batch, CUstream handle) {
-  struct call call;
   const struct fault_call about = {
       .from = batch->from.place, .to = batch->to.place, .size_bytes = batch->size_bytes};
-  TRY(call_begin_with(&call, "cuMemcpyBatchAsync", &about, true));
+  BEGIN_CALL_WITH("cuMemcpyBatchAsync", &about, true);
   struct stream *stream = stream_of_handle(&call, handle);
   if (stream == NULL || stream == call.context->default_stream || stream->capture != NULL) {
     return CUDA_ERROR_INVALID_HANDLE;
@@ -207,10 +203,8 @@ static CUresult batch_enqueue(const struct batch *batch, CUstream handle) {
   operation.work.latency_ns += batch->overhead_ns;
   struct transfer transfer = transfer_between(&batch->from, &batch->to, batch->large_bytes);
   links_add_transfer(streams_links(), &operation.work, &transfer);
-  streams_lock();
-  CUresult result = enqueue_copy(call.context, stream, &operation, transfer.pageable);
-  streams_unlock();
-  return result;
+  STREAMS_LOCKED();
+  return enqueue_copy(call.context, stream, &operation, transfer.pageable);
 }
 
 /* All copies of a batch are between the same two places. */
@@ -300,9 +294,8 @@ CUresult drv_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *c, CUstream stream) {
 static CUresult set(const char *name, uint64_t address, uint32_t value, unsigned unit_bytes,
                     size_t count, CUstream handle) {
   struct memory_place place;
-  struct call call;
   bool inside = memory_locate(address, count * unit_bytes, &place) && place.allocation != NULL;
-  TRY(call_begin_with(&call, name, NULL, true));
+  BEGIN_CALL_WITH(name, NULL, true);
   if (count == 0) {
     return CUDA_SUCCESS;
   }
@@ -333,9 +326,8 @@ CUresult drv_cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t co
 static CUresult stream_value(const char *name, const struct fake_kernel *what, uint64_t address,
                              uint32_t value, CUstream handle) {
   struct memory_place place;
-  struct call call;
   const bool inside = memory_locate(address, 4, &place) && place.allocation != NULL;
-  TRY(call_begin_with(&call, name, NULL, true));
+  BEGIN_CALL_WITH(name, NULL, true);
   struct stream *stream = stream_of_handle(&call, handle);
   if (stream == NULL) {
     return CUDA_ERROR_INVALID_HANDLE;

@@ -7,8 +7,7 @@
 #include <string.h>
 
 static CUresult begin_device(const char *name, CUdevice device, const struct gpu **gpu) {
-  struct call call;
-  TRY(call_begin(&call, name, NEED_INIT));
+  BEGIN_CALL(name, NEED_INIT);
   int32_t index = config_gpu_of_ordinal(call_config(), device);
   if (index < 0) {
     return CUDA_ERROR_INVALID_DEVICE;
@@ -17,30 +16,30 @@ static CUresult begin_device(const char *name, CUdevice device, const struct gpu
   return CUDA_SUCCESS;
 }
 
+#define BEGIN_DEVICE(name, device)                                                                 \
+  const struct gpu *gpu;                                                                           \
+  TRY(begin_device(name, device, &gpu))
+
 CUresult drv_cuDeviceGet(CUdevice *device, int ordinal) {
-  const struct gpu *gpu;
-  TRY(begin_device("cuDeviceGet", ordinal, &gpu));
+  BEGIN_DEVICE("cuDeviceGet", ordinal);
   *device = ordinal;
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuDeviceGetCount(int *count) {
-  struct call call;
-  TRY(call_begin(&call, "cuDeviceGetCount", NEED_INIT));
+  BEGIN_CALL("cuDeviceGetCount", NEED_INIT);
   *count = config_visible_gpus(call_config());
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuDeviceGetName(char *name, int length, CUdevice device) {
-  const struct gpu *gpu;
-  TRY(begin_device("cuDeviceGetName", device, &gpu));
+  BEGIN_DEVICE("cuDeviceGetName", device);
   (void)snprintf(name, (size_t)length, "%s", gpu->name);
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
-  const struct gpu *gpu;
-  TRY(begin_device("cuDeviceTotalMem", device, &gpu));
+  BEGIN_DEVICE("cuDeviceTotalMem", device);
   *bytes = gpu->memory_bytes;
   return CUDA_SUCCESS;
 }
@@ -59,8 +58,7 @@ static bool is_digit(char c, unsigned *value) {
 }
 
 CUresult drv_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
-  const struct gpu *gpu;
-  TRY(begin_device("cuDeviceGetUuid", device, &gpu));
+  BEGIN_DEVICE("cuDeviceGetUuid", device);
   memset(uuid, 0, sizeof *uuid);
   size_t digits = 0;
   const char *text = strncmp(gpu->uuid, "GPU-", 4) == 0 ? gpu->uuid + 4 : gpu->uuid;
@@ -80,8 +78,7 @@ CUresult drv_cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
 }
 
 CUresult drv_cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
-  const struct gpu *gpu;
-  TRY(begin_device("cuDeviceGetPCIBusId", device, &gpu));
+  BEGIN_DEVICE("cuDeviceGetPCIBusId", device);
   return snprintf(text, (size_t)length, "%s", gpu->pci_address) < length ? CUDA_SUCCESS
                                                                          : CUDA_ERROR_INVALID_VALUE;
 }
@@ -183,16 +180,14 @@ static int common_attribute(CUdevice_attribute which) {
 }
 
 CUresult drv_cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device) {
-  const struct gpu *gpu;
-  TRY(begin_device("cuDeviceGetAttribute", device, &gpu));
+  BEGIN_DEVICE("cuDeviceGetAttribute", device);
   int fact = fact_attribute(which, gpu);
   *value = fact >= 0 ? fact : common_attribute(which);
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
-  struct call call;
-  TRY(call_begin(&call, "cuDeviceCanAccessPeer", NEED_INIT));
+  BEGIN_CALL("cuDeviceCanAccessPeer", NEED_INIT);
   int32_t from = config_gpu_of_ordinal(call_config(), device);
   int32_t to = config_gpu_of_ordinal(call_config(), peer);
   if (from < 0 || to < 0) {
@@ -202,35 +197,8 @@ CUresult drv_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
   return CUDA_SUCCESS;
 }
 
-CUresult drv_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute which, CUdevice source,
-                                     CUdevice target) {
-  int can = 0;
-  TRY(drv_cuDeviceCanAccessPeer(&can, source, target));
-  if (source == target) {
-    return CUDA_ERROR_INVALID_DEVICE;
-  }
-  int32_t from = config_gpu_of_ordinal(call_config(), source);
-  int32_t to = config_gpu_of_ordinal(call_config(), target);
-  bool nvlink = call_config()->machine.links[from][to].nvlink_count > 0;
-  switch ((int)which) {
-  case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
-    *value = nvlink ? 0 : 1;
-    return CUDA_SUCCESS;
-  case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
-    *value = can;
-    return CUDA_SUCCESS;
-  case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
-    *value = can && nvlink;
-    return CUDA_SUCCESS;
-  default:
-    *value = 0;
-    return CUDA_SUCCESS;
-  }
-}
-
 CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device) {
-  const struct gpu *gpu;
-  TRY(begin_device("cuDevicePrimaryCtxRetain", device, &gpu));
+  BEGIN_DEVICE("cuDevicePrimaryCtxRetain", device);
   struct context *context = context_of_device(device);
   streams_lock();
   if (context->references++ == 0) {
@@ -244,16 +212,14 @@ CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device) {
 
 /* A further context is the primary one once more. */
 CUresult drv_cuCtxCreate_v2(CUcontext *handle, unsigned flags, CUdevice device) {
-  struct call call;
   (void)flags;
-  TRY(call_begin(&call, "cuCtxCreate", NEED_INIT));
+  BEGIN_CALL("cuCtxCreate", NEED_INIT);
   TRY(drv_cuDevicePrimaryCtxRetain(handle, device));
   return drv_cuCtxSetCurrent(*handle);
 }
 
 CUresult drv_cuCtxDestroy_v2(CUcontext handle) {
-  struct call call;
-  TRY(call_begin(&call, "cuCtxDestroy", NEED_INIT));
+  BEGIN_CALL("cuCtxDestroy", NEED_INIT);
   const struct context *context = context_of_handle(handle);
   return context == NULL ? CUDA_ERROR_INVALID_CONTEXT
                          : drv_cuDevicePrimaryCtxRelease_v2(device_of_context(context));
@@ -261,11 +227,10 @@ CUresult drv_cuCtxDestroy_v2(CUcontext handle) {
 
 /* The last release ends the context: what it has queued is dropped, what it has is freed. */
 CUresult drv_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  const struct gpu *gpu;
-  TRY(begin_device("cuDevicePrimaryCtxRelease", device, &gpu));
+  BEGIN_DEVICE("cuDevicePrimaryCtxRelease", device);
   CUresult result = CUDA_SUCCESS;
   struct context *context = context_of_device(device);
-  streams_lock();
+  STREAMS_LOCKED();
   if (context->references == 0) {
     result = CUDA_ERROR_INVALID_CONTEXT;
   } else if (context->references > 1) {
@@ -281,29 +246,18 @@ CUresult drv_cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     context->default_stream = NULL;
     context->references = 0;
   }
-  streams_unlock();
   return result;
 }
 
-CUresult drv_cuCtxGetDevice(CUdevice *device) {
-  struct call call;
-  TRY(call_begin(&call, "cuCtxGetDevice", NEED_CONTEXT));
-  *device = device_of_context(call.context);
-  return CUDA_SUCCESS;
-}
-
 CUresult drv_cuCtxSynchronize(void) {
-  struct call call;
-  TRY(call_begin(&call, "cuCtxSynchronize", NEED_CONTEXT));
-  streams_lock();
+  BEGIN_CALL("cuCtxSynchronize", NEED_CONTEXT);
+  STREAMS_LOCKED();
   streams_wait_context(call.context);
-  streams_unlock();
   return (CUresult)atomic_load(&call.context->error);
 }
 
 static CUresult set_peer(const char *name, CUcontext handle, bool enable) {
-  struct call call;
-  TRY(call_begin(&call, name, NEED_CONTEXT));
+  BEGIN_CALL(name, NEED_CONTEXT);
   struct context *peer = context_of_handle(handle);
   if (peer == NULL || peer->references == 0) {
     return CUDA_ERROR_INVALID_CONTEXT;
@@ -339,8 +293,7 @@ static const struct fake_kernel *kernel_of_handle(CUfunction handle) {
 }
 
 CUresult drv_cuModuleLoadData(CUmodule *handle, const void *image) {
-  struct call call;
-  TRY(call_begin(&call, "cuModuleLoadData", NEED_CONTEXT));
+  BEGIN_CALL("cuModuleLoadData", NEED_CONTEXT);
   if (handle == NULL || image == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -361,8 +314,7 @@ CUresult drv_cuModuleUnload(CUmodule handle) {
 }
 
 CUresult drv_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-  struct call call;
-  TRY(call_begin(&call, "cuModuleGetFunction", NEED_CONTEXT));
+  BEGIN_CALL("cuModuleGetFunction", NEED_CONTEXT);
   if (module == NULL || name == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }

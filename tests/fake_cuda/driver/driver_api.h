@@ -4,6 +4,7 @@
  * (NAME_function). The function that carries the symbol is called drv_<symbol> in C. */
 #pragma once
 
+#include "engine/base/macros.h"
 #include "tests/fake_cuda/driver/stream.h"
 #include "tests/fake_cuda/own_functions.h"
 
@@ -24,12 +25,9 @@
   X(cuDeviceGetUuid, 11040, cuDeviceGetUuid_v2, cuDeviceGetUuid)                                   \
   X(cuDeviceGetPCIBusId, 4010, cuDeviceGetPCIBusId, cuDeviceGetPCIBusId)                           \
   X(cuDeviceCanAccessPeer, 4000, cuDeviceCanAccessPeer, cuDeviceCanAccessPeer)                     \
-  X(cuDeviceGetP2PAttribute, 8000, cuDeviceGetP2PAttribute, cuDeviceGetP2PAttribute)               \
   X(cuDevicePrimaryCtxRetain, 7000, cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain)            \
   X(cuDevicePrimaryCtxRelease, 11000, cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRelease)     \
   X(cuCtxSetCurrent, 4000, cuCtxSetCurrent, cuCtxSetCurrent)                                       \
-  X(cuCtxGetCurrent, 4000, cuCtxGetCurrent, cuCtxGetCurrent)                                       \
-  X(cuCtxGetDevice, 2000, cuCtxGetDevice, cuCtxGetDevice)                                          \
   X(cuCtxSynchronize, 2000, cuCtxSynchronize, cuCtxSynchronize)                                    \
   X(cuCtxEnablePeerAccess, 4000, cuCtxEnablePeerAccess, cuCtxEnablePeerAccess)                     \
   X(cuCtxDisablePeerAccess, 4000, cuCtxDisablePeerAccess, cuCtxDisablePeerAccess)                  \
@@ -168,6 +166,21 @@ CUresult call_begin(struct call *call, const char *name, enum call_need need);
  * `queues`: the call queues an operation, which gets the faults that an operation can have. */
 CUresult call_begin_with(struct call *call, const char *name, const struct fault_call *about,
                          bool queues);
+/* These begin an entry point, and declare `call`. */
+#define BEGIN_CALL(name, need)                                                                     \
+  struct call call;                                                                                \
+  TRY(call_begin(&call, name, need))
+#define BEGIN_CALL_WITH(name, about, queues)                                                       \
+  struct call call;                                                                                \
+  TRY(call_begin_with(&call, name, about, queues))
+/* The lock of streams is held until the end of the block. */
+#define STREAMS_LOCKED()                                                                           \
+  streams_lock();                                                                                  \
+  SCOPED(streams_unlock_at) __attribute__((unused)) const bool streams_locked_ = true
+static inline void streams_unlock_at(const bool *locked) {
+  (void)locked;
+  streams_unlock();
+}
 /* stream_enqueue() with the lock taken; CUDA_SUCCESS. */
 CUresult call_enqueue(struct stream *stream, const struct operation *operation);
 /* The configuration; only after call_begin() with NEED_INIT. */

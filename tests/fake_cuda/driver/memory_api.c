@@ -12,8 +12,7 @@ static uint64_t usable_bytes(int32_t gpu) {
 }
 
 CUresult drv_cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemGetInfo", NEED_CONTEXT));
+  BEGIN_CALL("cuMemGetInfo", NEED_CONTEXT);
   uint64_t usable = usable_bytes(call.context->gpu);
   uint64_t used = memory_used(call.context->gpu);
   *free_bytes = used < usable ? usable - used : 0;
@@ -73,16 +72,14 @@ CUresult drv_cuMemHostAlloc(void **pointer, size_t size_bytes, unsigned flags) {
 
 /* Freeing waits for all work of the context, as the real driver does. */
 static CUresult release(const char *name, uint64_t address, unsigned kinds, CUresult otherwise) {
-  struct call call;
-  TRY(call_begin(&call, name, NEED_CONTEXT));
+  BEGIN_CALL(name, NEED_CONTEXT);
   struct allocation *allocation = memory_at(address);
   if (allocation == NULL || (kinds & 1u << allocation->kind) == 0) {
     return otherwise;
   }
-  streams_lock();
+  STREAMS_LOCKED();
   streams_wait_allocation(call.context, allocation);
   memory_release(allocation);
-  streams_unlock();
   return (CUresult)atomic_load(&call.context->error);
 }
 
@@ -120,8 +117,7 @@ CUresult drv_cuMemHostUnregister(void *pointer) {
 }
 
 CUresult drv_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size_bytes, CUdeviceptr pointer) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemGetAddressRange", NEED_CONTEXT));
+  BEGIN_CALL("cuMemGetAddressRange", NEED_CONTEXT);
   const struct allocation *allocation = memory_containing(pointer);
   if (allocation == NULL) {
     return CUDA_ERROR_NOT_FOUND;
@@ -132,8 +128,7 @@ CUresult drv_cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size_bytes, CUde
 }
 
 CUresult drv_cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *host, unsigned flags) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemHostGetDevicePointer", NEED_CONTEXT));
+  BEGIN_CALL("cuMemHostGetDevicePointer", NEED_CONTEXT);
   struct allocation *allocation = memory_containing((uint64_t)(uintptr_t)host);
   if (flags != 0 || allocation == NULL || allocation->kind == ALLOCATION_DEVICE) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -186,16 +181,14 @@ static CUresult attribute_of(void *data, CUpointer_attribute which, CUdeviceptr 
 }
 
 CUresult drv_cuPointerGetAttribute(void *data, CUpointer_attribute which, CUdeviceptr pointer) {
-  struct call call;
-  TRY(call_begin(&call, "cuPointerGetAttribute", NEED_CONTEXT));
+  BEGIN_CALL("cuPointerGetAttribute", NEED_CONTEXT);
   return attribute_of(data, which, pointer);
 }
 
 /* What the memory has no answer to becomes 0, as in the real driver. */
 CUresult drv_cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
                                     CUdeviceptr pointer) {
-  struct call call;
-  TRY(call_begin(&call, "cuPointerGetAttributes", NEED_CONTEXT));
+  BEGIN_CALL("cuPointerGetAttributes", NEED_CONTEXT);
   for (unsigned i = 0; i < count; i++) {
     if (attribute_of(data[i], attributes[i], pointer) != CUDA_SUCCESS) {
       *(int *)data[i] = 0;
@@ -235,10 +228,9 @@ static CUresult managed_range(uint64_t address, size_t size_bytes, struct memory
 
 CUresult drv_cuMemPrefetchAsync(CUdeviceptr pointer, size_t size_bytes, CUdevice device,
                                 CUstream handle) {
-  struct call call;
   struct memory_place place;
   int32_t to;
-  TRY(call_begin_with(&call, "cuMemPrefetchAsync", NULL, true));
+  BEGIN_CALL_WITH("cuMemPrefetchAsync", NULL, true);
   TRY(managed_range(pointer, size_bytes, &place));
   struct stream *stream = stream_of_handle(&call, handle);
   if (stream == NULL) {
@@ -258,25 +250,23 @@ CUresult drv_cuMemPrefetchAsync(CUdeviceptr pointer, size_t size_bytes, CUdevice
                                 .prefetch = {allocation, to}};
   struct transfer transfer = {.from = from, .to = to, .bytes = size_bytes};
   links_add_transfer(streams_links(), &operation.work, &transfer);
-  streams_lock();
+  STREAMS_LOCKED();
   allocation->last_prefetch = to;
   stream_enqueue(stream, &operation);
-  streams_unlock();
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemAdvise(CUdeviceptr pointer, size_t size_bytes, CUmem_advise advice,
                          CUdevice device) {
-  struct call call;
   struct memory_place place;
   int32_t where = PLACE_ANY;
   CUresult result = CUDA_SUCCESS;
-  TRY(call_begin(&call, "cuMemAdvise", NEED_CONTEXT));
+  BEGIN_CALL("cuMemAdvise", NEED_CONTEXT);
   TRY(managed_range(pointer, size_bytes, &place));
   struct allocation *allocation = place.allocation;
   bool known = place_of_device(device, &where);
   uint64_t bit = where >= 0 ? UINT64_C(1) << where : 0;
-  streams_lock();
+  STREAMS_LOCKED();
   switch ((int)advice) {
   case CU_MEM_ADVISE_SET_READ_MOSTLY:
   case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
@@ -300,7 +290,6 @@ CUresult drv_cuMemAdvise(CUdeviceptr pointer, size_t size_bytes, CUmem_advise ad
   default:
     result = CUDA_ERROR_INVALID_VALUE;
   }
-  streams_unlock();
   bool needs_device =
       advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || advice == CU_MEM_ADVISE_SET_ACCESSED_BY;
   return needs_device && !known ? CUDA_ERROR_INVALID_DEVICE : result;
@@ -308,9 +297,8 @@ CUresult drv_cuMemAdvise(CUdeviceptr pointer, size_t size_bytes, CUmem_advise ad
 
 CUresult drv_cuMemRangeGetAttribute(void *data, size_t data_bytes, CUmem_range_attribute which,
                                     CUdeviceptr pointer, size_t size_bytes) {
-  struct call call;
   struct memory_place place;
-  TRY(call_begin(&call, "cuMemRangeGetAttribute", NEED_CONTEXT));
+  BEGIN_CALL("cuMemRangeGetAttribute", NEED_CONTEXT);
   TRY(managed_range(pointer, size_bytes, &place));
   if (data == NULL || data_bytes < sizeof(int)) {
     return CUDA_ERROR_INVALID_VALUE;

@@ -36,8 +36,7 @@ static struct thing *thing_new(size_t size_bytes) {
 }
 
 static CUresult thing_drop(const char *name, struct thing *thing) {
-  struct call call;
-  TRY(call_begin(&call, name, NEED_CONTEXT));
+  BEGIN_CALL(name, NEED_CONTEXT);
   if (thing == NULL || thing->magic != THING_MAGIC) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -53,8 +52,7 @@ static CUresult thing_drop(const char *name, struct thing *thing) {
 
 static CUresult allocate_on(const char *name, CUdeviceptr *pointer, size_t size_bytes,
                             CUstream handle) {
-  struct call call;
-  TRY(call_begin(&call, name, NEED_CONTEXT));
+  BEGIN_CALL(name, NEED_CONTEXT);
   return stream_of_handle(&call, handle) == NULL ? CUDA_ERROR_INVALID_HANDLE
                                                  : drv_cuMemAlloc_v2(pointer, size_bytes);
 }
@@ -70,15 +68,13 @@ CUresult drv_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t size_bytes, CU
 }
 
 CUresult drv_cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemFreeAsync", NEED_CONTEXT));
+  BEGIN_CALL("cuMemFreeAsync", NEED_CONTEXT);
   return stream_of_handle(&call, handle) == NULL ? CUDA_ERROR_INVALID_HANDLE
                                                  : drv_cuMemFree_v2(pointer);
 }
 
 CUresult drv_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemPoolCreate", NEED_CONTEXT));
+  BEGIN_CALL("cuMemPoolCreate", NEED_CONTEXT);
   if (properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -93,8 +89,7 @@ CUresult drv_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *propertie
 /* One for all devices: where memory comes from depends on the context. */
 CUresult drv_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
   static struct thing own = {.magic = THING_MAGIC, .file = -1};
-  struct call call;
-  TRY(call_begin(&call, "cuDeviceGetMemPool", NEED_INIT));
+  BEGIN_CALL("cuDeviceGetMemPool", NEED_INIT);
   *pool = (CUmemoryPool)(void *)&own;
   return context_of_device(device) == NULL ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
@@ -104,8 +99,7 @@ CUresult drv_cuMemPoolDestroy(CUmemoryPool pool) {
 }
 
 CUresult drv_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemPoolSetAttribute", NEED_CONTEXT));
+  BEGIN_CALL("cuMemPoolSetAttribute", NEED_CONTEXT);
   return pool == NULL || attribute != CU_MEMPOOL_ATTR_RELEASE_THRESHOLD || value == NULL
              ? CUDA_ERROR_INVALID_VALUE
              : CUDA_SUCCESS;
@@ -116,9 +110,8 @@ CUresult drv_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attrib
 CUresult drv_cuMemGetAllocationGranularity(size_t *size_bytes,
                                            const CUmemAllocationProp *properties,
                                            CUmemAllocationGranularity_flags which) {
-  struct call call;
   (void)which;
-  TRY(call_begin(&call, "cuMemGetAllocationGranularity", NEED_INIT));
+  BEGIN_CALL("cuMemGetAllocationGranularity", NEED_INIT);
   *size_bytes = GRANULARITY_BYTES;
   return properties->type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS
                                                            : CUDA_ERROR_INVALID_VALUE;
@@ -126,16 +119,14 @@ CUresult drv_cuMemGetAllocationGranularity(size_t *size_bytes,
 
 CUresult drv_cuMemAddressReserve(CUdeviceptr *pointer, size_t size_bytes, size_t alignment,
                                  CUdeviceptr wanted, unsigned long long flags) {
-  struct call call;
   (void)alignment, (void)wanted, (void)flags;
-  TRY(call_begin(&call, "cuMemAddressReserve", NEED_CONTEXT));
+  BEGIN_CALL("cuMemAddressReserve", NEED_CONTEXT);
   return size_bytes % GRANULARITY_BYTES != 0 ? CUDA_ERROR_INVALID_VALUE
                                              : drv_cuMemAlloc_v2(pointer, size_bytes);
 }
 
 CUresult drv_cuMemAddressFree(CUdeviceptr pointer, size_t size_bytes) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemAddressFree", NEED_CONTEXT));
+  BEGIN_CALL("cuMemAddressFree", NEED_CONTEXT);
   const struct allocation *allocation = memory_at(pointer);
   if (allocation == NULL || allocation->size_bytes != size_bytes) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -146,9 +137,8 @@ CUresult drv_cuMemAddressFree(CUdeviceptr pointer, size_t size_bytes) {
 
 CUresult drv_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size_bytes,
                          const CUmemAllocationProp *properties, unsigned long long flags) {
-  struct call call;
   (void)flags;
-  TRY(call_begin(&call, "cuMemCreate", NEED_CONTEXT));
+  BEGIN_CALL("cuMemCreate", NEED_CONTEXT);
   if (size_bytes == 0 || size_bytes % GRANULARITY_BYTES != 0 ||
       properties->type != CU_MEM_ALLOCATION_TYPE_PINNED) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -172,8 +162,7 @@ CUresult drv_cuMemRelease(CUmemGenericAllocationHandle handle) {
 }
 
 static CUresult at_reserved(const char *name, CUdeviceptr pointer, size_t size_bytes) {
-  struct call call;
-  TRY(call_begin(&call, name, NEED_CONTEXT));
+  BEGIN_CALL(name, NEED_CONTEXT);
   const struct allocation *allocation = memory_containing(pointer);
   return allocation == NULL || pointer + size_bytes > allocation->base + allocation->size_bytes
              ? CUDA_ERROR_INVALID_VALUE
@@ -211,8 +200,7 @@ CUresult drv_cuMemSetAccess(CUdeviceptr pointer, size_t size_bytes, const CUmemA
 
 /* Whose memory it is, by its address, or by the file that it was mapped from. */
 CUresult drv_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemRetainAllocationHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuMemRetainAllocationHandle", NEED_CONTEXT);
   struct allocation *allocation = memory_containing((uint64_t)(uintptr_t)address);
   if (allocation == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -235,9 +223,8 @@ static CUresult export_file(int *file, const struct thing *thing, CUmemAllocatio
 CUresult drv_cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags) {
-  struct call call;
   (void)flags;
-  TRY(call_begin(&call, "cuMemExportToShareableHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuMemExportToShareableHandle", NEED_CONTEXT);
   return export_file(shareable, thing_of(handle), type);
 }
 
@@ -255,9 +242,8 @@ static CUresult import_file(struct thing **thing, void *shareable, CUmemAllocati
 
 CUresult drv_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable,
                                             CUmemAllocationHandleType type) {
-  struct call call;
   struct thing *thing = NULL;
-  TRY(call_begin(&call, "cuMemImportFromShareableHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuMemImportFromShareableHandle", NEED_CONTEXT);
   TRY(import_file(&thing, shareable, type));
   *handle = (CUmemGenericAllocationHandle)(uintptr_t)thing;
   return memory_gpu_of_file(thing->file) >= 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -314,14 +300,12 @@ static const char IPC_MARK[8] = "fakeipc";
 static const char POOL_MARK[8] = "fakepol";
 
 CUresult drv_cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr pointer) {
-  struct call call;
-  TRY(call_begin(&call, "cuIpcGetMemHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuIpcGetMemHandle", NEED_CONTEXT);
   return export_address(IPC_MARK, pointer, handle, sizeof *handle);
 }
 
 CUresult drv_cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags) {
-  struct call call;
-  TRY(call_begin(&call, "cuIpcOpenMemHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuIpcOpenMemHandle", NEED_CONTEXT);
   TRY(flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS ? CUDA_ERROR_INVALID_VALUE
                                                   : import_address(IPC_MARK, &handle, address));
   struct allocation *allocation = memory_containing(*address);
@@ -331,8 +315,7 @@ CUresult drv_cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, 
 }
 
 CUresult drv_cuIpcCloseMemHandle(CUdeviceptr address) {
-  struct call call;
-  TRY(call_begin(&call, "cuIpcCloseMemHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuIpcCloseMemHandle", NEED_CONTEXT);
   const struct allocation *allocation = memory_containing(address);
   return allocation == NULL || !allocation->lent ? CUDA_ERROR_INVALID_VALUE
                                                  : drv_cuMemFree_v2(allocation->base);
@@ -346,8 +329,7 @@ static atomic_bool a_pool_is_exported;
 CUresult drv_cuMemPoolExportToShareableHandle(void *shareable, CUmemoryPool pool,
                                               CUmemAllocationHandleType type,
                                               unsigned long long flags) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemPoolExportToShareableHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuMemPoolExportToShareableHandle", NEED_CONTEXT);
   TRY(pool == NULL || flags != 0
           ? CUDA_ERROR_INVALID_VALUE
           : export_file(shareable, (const struct thing *)(const void *)pool, type));
@@ -358,25 +340,22 @@ CUresult drv_cuMemPoolExportToShareableHandle(void *shareable, CUmemoryPool pool
 CUresult drv_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *shareable,
                                                 CUmemAllocationHandleType type,
                                                 unsigned long long flags) {
-  struct call call;
   struct thing *thing = NULL;
-  TRY(call_begin(&call, "cuMemPoolImportFromShareableHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuMemPoolImportFromShareableHandle", NEED_CONTEXT);
   TRY(flags != 0 ? CUDA_ERROR_INVALID_VALUE : import_file(&thing, shareable, type));
   *pool = (CUmemoryPool)(void *)thing;
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemPoolSetAccess", NEED_CONTEXT));
+  BEGIN_CALL("cuMemPoolSetAccess", NEED_CONTEXT);
   return pool == NULL || count == 0 || access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE
              ? CUDA_ERROR_INVALID_VALUE
              : CUDA_SUCCESS;
 }
 
 CUresult drv_cuMemPoolExportPointer(CUmemPoolPtrExportData *exported, CUdeviceptr pointer) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemPoolExportPointer", NEED_CONTEXT));
+  BEGIN_CALL("cuMemPoolExportPointer", NEED_CONTEXT);
   return atomic_load(&a_pool_is_exported)
              ? export_address(POOL_MARK, pointer, exported, sizeof *exported)
              : CUDA_ERROR_INVALID_VALUE;
@@ -384,7 +363,6 @@ CUresult drv_cuMemPoolExportPointer(CUmemPoolPtrExportData *exported, CUdevicept
 
 CUresult drv_cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool,
                                     CUmemPoolPtrExportData *exported) {
-  struct call call;
-  TRY(call_begin(&call, "cuMemPoolImportPointer", NEED_CONTEXT));
+  BEGIN_CALL("cuMemPoolImportPointer", NEED_CONTEXT);
   return pool == NULL ? CUDA_ERROR_INVALID_VALUE : import_address(POOL_MARK, exported, address);
 }

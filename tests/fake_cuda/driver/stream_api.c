@@ -33,6 +33,15 @@ static CUresult begin_stream(const char *name, CUstream handle, bool queues, str
   *stream = stream_of_handle(call, handle);
   return *stream == NULL ? CUDA_ERROR_INVALID_HANDLE : CUDA_SUCCESS;
 }
+/* These begin an entry point, and declare what it is about. */
+#define BEGIN_STREAM(name, handle, queues)                                                         \
+  struct call call;                                                                                \
+  struct stream *stream;                                                                           \
+  TRY(begin_stream(name, handle, queues, &call, &stream))
+#define BEGIN_EVENT(name, handle)                                                                  \
+  struct call call;                                                                                \
+  struct event *event;                                                                             \
+  TRY(begin_event(name, handle, &call, &event))
 
 static CUresult begin_event(const char *name, CUevent handle, struct call *call,
                             struct event **event) {
@@ -48,15 +57,23 @@ static CUresult state_of(const struct context *context) {
   return (CUresult)atomic_load(&context->error);
 }
 
+/* What a query answers; time goes on where it is not ready. */
+static CUresult not_ready(const struct context *context, bool ready) {
+  if (!ready) {
+    streams_step();
+  }
+  return state_of(context) != CUDA_SUCCESS ? state_of(context)
+         : ready                           ? CUDA_SUCCESS
+                                           : CUDA_ERROR_NOT_READY;
+}
+
 CUresult drv_cuStreamCreate(CUstream *handle, unsigned flags) {
-  struct call call;
-  TRY(call_begin(&call, "cuStreamCreate", NEED_CONTEXT));
+  BEGIN_CALL("cuStreamCreate", NEED_CONTEXT);
   if (handle == NULL || (flags != CU_STREAM_DEFAULT && flags != CU_STREAM_NON_BLOCKING)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  streams_lock();
+  STREAMS_LOCKED();
   *handle = (CUstream)(void *)stream_new(call.context, flags);
-  streams_unlock();
   return CUDA_SUCCESS;
 }
 
@@ -69,8 +86,7 @@ CUresult drv_cuStreamCreateWithPriority(CUstream *handle, unsigned flags, int pr
 }
 
 CUresult drv_cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-  struct call call;
-  TRY(call_begin(&call, "cuCtxGetStreamPriorityRange", NEED_CONTEXT));
+  BEGIN_CALL("cuCtxGetStreamPriorityRange", NEED_CONTEXT);
   *least = 0;
   *greatest = PRIORITY_GREATEST;
   return CUDA_SUCCESS;
@@ -82,8 +98,7 @@ enum { SM_UNIT = 2 }; /* SMs of a part are a multiple of it */
 
 CUresult drv_cuDeviceGetDevResource(CUdevice device, CUdevResource *resource,
                                     CUdevResourceType type) {
-  struct call call;
-  TRY(call_begin(&call, "cuDeviceGetDevResource", NEED_INIT));
+  BEGIN_CALL("cuDeviceGetDevResource", NEED_INIT);
   const struct context *context = context_of_device(device);
   if (context == NULL || type != CU_DEV_RESOURCE_TYPE_SM) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -100,8 +115,7 @@ CUresult drv_cuDeviceGetDevResource(CUdevice device, CUdevResource *resource,
 CUresult drv_cuDevSmResourceSplitByCount(CUdevResource *parts, unsigned *part_count,
                                          const CUdevResource *whole, CUdevResource *remaining,
                                          unsigned flags, unsigned sm_count) {
-  struct call call;
-  TRY(call_begin(&call, "cuDevSmResourceSplitByCount", NEED_INIT));
+  BEGIN_CALL("cuDevSmResourceSplitByCount", NEED_INIT);
   if (flags != CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING || remaining != NULL ||
       sm_count > whole->sm.smCount || *part_count != 1) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -114,16 +128,14 @@ CUresult drv_cuDevSmResourceSplitByCount(CUdevResource *parts, unsigned *part_co
 
 CUresult drv_cuDevResourceGenerateDesc(CUdevResourceDesc *description, CUdevResource *resources,
                                        unsigned count) {
-  struct call call;
-  TRY(call_begin(&call, "cuDevResourceGenerateDesc", NEED_INIT));
+  BEGIN_CALL("cuDevResourceGenerateDesc", NEED_INIT);
   *description = (CUdevResourceDesc)(void *)resources;
   return count == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult drv_cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc description, CUdevice device,
                               unsigned flags) {
-  struct call call;
-  TRY(call_begin(&call, "cuGreenCtxCreate", NEED_CONTEXT));
+  BEGIN_CALL("cuGreenCtxCreate", NEED_CONTEXT);
   *context = (CUgreenCtx)(void *)context_of_device(device);
   return description == NULL || flags != CU_GREEN_CTX_DEFAULT_STREAM || *context == NULL
              ? CUDA_ERROR_INVALID_VALUE
@@ -131,71 +143,49 @@ CUresult drv_cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc description
 }
 
 CUresult drv_cuGreenCtxDestroy(CUgreenCtx context) {
-  struct call call;
-  TRY(call_begin(&call, "cuGreenCtxDestroy", NEED_CONTEXT));
+  BEGIN_CALL("cuGreenCtxDestroy", NEED_CONTEXT);
   return context != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult drv_cuGreenCtxStreamCreate(CUstream *handle, CUgreenCtx context, unsigned flags,
                                     int priority) {
-  struct call call;
-  TRY(call_begin(&call, "cuGreenCtxStreamCreate", NEED_CONTEXT));
+  BEGIN_CALL("cuGreenCtxStreamCreate", NEED_CONTEXT);
   return (void *)context != (void *)call.context
              ? CUDA_ERROR_INVALID_VALUE
              : drv_cuStreamCreateWithPriority(handle, flags, priority);
 }
 
 CUresult drv_cuStreamDestroy_v2(CUstream handle) {
-  struct call call;
-  struct stream *stream;
-  TRY(begin_stream("cuStreamDestroy", handle, false, &call, &stream));
+  BEGIN_STREAM("cuStreamDestroy", handle, false);
   if (stream == call.context->default_stream) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  streams_lock();
+  STREAMS_LOCKED();
   stream_destroy(stream);
-  streams_unlock();
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuStreamSynchronize(CUstream handle) {
-  struct call call;
-  struct stream *stream;
-  TRY(begin_stream("cuStreamSynchronize", handle, false, &call, &stream));
-  struct context *context = stream->context;
-  CUresult result = CUDA_SUCCESS;
-  streams_lock();
+  BEGIN_STREAM("cuStreamSynchronize", handle, false);
+  const struct context *context = stream->context;
+  STREAMS_LOCKED();
   if (stream->capture != NULL) {
-    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  } else {
-    streams_wait_stream(stream);
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
-  streams_unlock();
-  return result != CUDA_SUCCESS ? result : state_of(context);
+  streams_wait_stream(stream);
+  return state_of(context);
 }
 
 CUresult drv_cuStreamQuery(CUstream handle) {
-  struct call call;
-  struct stream *stream;
-  TRY(begin_stream("cuStreamQuery", handle, false, &call, &stream));
-  struct context *context = stream->context;
-  CUresult result = CUDA_SUCCESS;
-  streams_lock();
-  if (!stream_idle(stream)) {
-    result = CUDA_ERROR_NOT_READY;
-    streams_step();
-  }
-  streams_unlock();
-  return state_of(context) != CUDA_SUCCESS ? state_of(context) : result;
+  BEGIN_STREAM("cuStreamQuery", handle, false);
+  STREAMS_LOCKED();
+  return not_ready(stream->context, stream_idle(stream));
 }
 
 CUresult drv_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *capturing) {
-  struct call call;
-  struct stream *stream;
-  TRY(begin_stream("cuStreamIsCapturing", handle, false, &call, &stream));
-  streams_lock();
+  BEGIN_STREAM("cuStreamIsCapturing", handle, false);
+  STREAMS_LOCKED();
   *capturing = stream->capture != NULL;
-  streams_unlock();
   return CUDA_SUCCESS;
 }
 
@@ -214,16 +204,14 @@ static struct operation shared_operation(const struct event *event, struct conte
 }
 
 CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
-  struct call call;
   struct stream *stream;
-  struct event *event;
   (void)flags;
-  TRY(begin_event("cuStreamWaitEvent", event_handle, &call, &event));
+  BEGIN_EVENT("cuStreamWaitEvent", event_handle);
   stream = stream_of_handle(&call, handle);
   if (stream == NULL) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  streams_lock();
+  STREAMS_LOCKED();
   if (event->lent) {
     const struct operation operation = shared_operation(event, call.context, &event_wait);
     stream_enqueue(stream, &operation);
@@ -238,13 +226,11 @@ CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned f
               .kernel = {.kernel = &event_waited, .context = call.context, .grid = 1, .block = 1}});
     }
   }
-  streams_unlock();
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuEventCreate(CUevent *handle, unsigned flags) {
-  struct call call;
-  TRY(call_begin(&call, "cuEventCreate", NEED_CONTEXT));
+  BEGIN_CALL("cuEventCreate", NEED_CONTEXT);
   struct event *event = calloc(1, sizeof *event);
   if (event == NULL) {
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -289,9 +275,7 @@ static struct shared_event *map_event(int file) {
 
 CUresult drv_cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event_handle) {
   enum { NEEDED = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING };
-  struct call call;
-  struct event *event;
-  TRY(begin_event("cuIpcGetEventHandle", event_handle, &call, &event));
+  BEGIN_EVENT("cuIpcGetEventHandle", event_handle);
   if ((event->flags & NEEDED) != NEEDED || event->lent) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
@@ -309,10 +293,9 @@ CUresult drv_cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event_handle)
 }
 
 CUresult drv_cuIpcOpenEventHandle(CUevent *handle, CUipcEventHandle shared) {
-  struct call call;
   struct exported_event exported;
   char path[64];
-  TRY(call_begin(&call, "cuIpcOpenEventHandle", NEED_CONTEXT));
+  BEGIN_CALL("cuIpcOpenEventHandle", NEED_CONTEXT);
   memcpy(&exported, &shared, sizeof exported);
   if (memcmp(exported.mark, EVENT_MARK, sizeof exported.mark) != 0 || exported.pid == getpid()) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -334,14 +317,12 @@ CUresult drv_cuIpcOpenEventHandle(CUevent *handle, CUipcEventHandle shared) {
 }
 
 CUresult drv_cuEventRecord(CUevent handle, CUstream stream_handle) {
-  struct call call;
-  struct event *event;
-  TRY(begin_event("cuEventRecord", handle, &call, &event));
+  BEGIN_EVENT("cuEventRecord", handle);
   struct stream *stream = stream_of_handle(&call, stream_handle);
   if (stream == NULL || stream->context != event->context || event->lent) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  streams_lock();
+  STREAMS_LOCKED();
   if (stream->capture == NULL) {
     fence_drop(event->fence);
     event->fence = fence_new();
@@ -352,37 +333,25 @@ CUresult drv_cuEventRecord(CUevent handle, CUstream stream_handle) {
     const struct operation operation = shared_operation(event, call.context, &event_pass);
     stream_enqueue(stream, &operation);
   }
-  streams_unlock();
   return CUDA_SUCCESS;
 }
 
 CUresult drv_cuEventSynchronize(CUevent handle) {
-  struct call call;
-  struct event *event;
-  TRY(begin_event("cuEventSynchronize", handle, &call, &event));
-  streams_lock();
+  BEGIN_EVENT("cuEventSynchronize", handle);
+  STREAMS_LOCKED();
   if (event->fence != NULL) {
     fence_hold(event->fence);
     struct fence *fence = event->fence;
     streams_wait_fence(event->context, fence);
     fence_drop(fence);
   }
-  streams_unlock();
   return state_of(event->context);
 }
 
 CUresult drv_cuEventQuery(CUevent handle) {
-  struct call call;
-  struct event *event;
-  TRY(begin_event("cuEventQuery", handle, &call, &event));
-  CUresult result = CUDA_SUCCESS;
-  streams_lock();
-  if (event->fence != NULL && !event->fence->done) {
-    result = CUDA_ERROR_NOT_READY;
-    streams_step();
-  }
-  streams_unlock();
-  return state_of(event->context) != CUDA_SUCCESS ? state_of(event->context) : result;
+  BEGIN_EVENT("cuEventQuery", handle);
+  STREAMS_LOCKED();
+  return not_ready(event->context, event->fence == NULL || event->fence->done);
 }
 
 static CUresult elapsed(float *milliseconds, const struct event *start, const struct event *end) {
@@ -405,10 +374,8 @@ CUresult drv_cuEventElapsedTime(float *milliseconds, CUevent start_handle, CUeve
   if (end == NULL || end->magic != EVENT_MAGIC) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  streams_lock();
-  CUresult result = elapsed(milliseconds, start, end);
-  streams_unlock();
-  return result;
+  STREAMS_LOCKED();
+  return elapsed(milliseconds, start, end);
 }
 
 CUresult drv_cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {
@@ -416,9 +383,7 @@ CUresult drv_cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent e
 }
 
 CUresult drv_cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data) {
-  struct call call;
-  struct stream *stream;
-  TRY(begin_stream("cuLaunchHostFunc", handle, true, &call, &stream));
+  BEGIN_STREAM("cuLaunchHostFunc", handle, true);
   if (function == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -439,41 +404,27 @@ static struct graph *graph_new(void) {
 
 CUresult drv_cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
   (void)mode;
-  struct call call;
-  struct stream *stream;
-  TRY(begin_stream("cuStreamBeginCapture", handle, false, &call, &stream));
-  CUresult result = CUDA_SUCCESS;
-  streams_lock();
+  BEGIN_STREAM("cuStreamBeginCapture", handle, false);
+  STREAMS_LOCKED();
   if (stream == stream->context->default_stream || stream->capture != NULL) {
-    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  } else {
-    stream->capture = graph_new();
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
-  streams_unlock();
-  return result;
+  stream->capture = graph_new();
+  return CUDA_SUCCESS;
 }
 
 CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph) {
-  struct call call;
-  struct stream *stream;
-  TRY(begin_stream("cuStreamEndCapture", handle, false, &call, &stream));
-  CUresult result = CUDA_SUCCESS;
-  streams_lock();
-  if (stream->capture == NULL) {
-    result = CUDA_ERROR_ILLEGAL_STATE;
-  } else {
-    *graph = (CUgraph)(void *)stream->capture;
-    stream->capture = NULL;
-  }
-  streams_unlock();
-  return result;
+  BEGIN_STREAM("cuStreamEndCapture", handle, false);
+  STREAMS_LOCKED();
+  *graph = (CUgraph)(void *)stream->capture;
+  stream->capture = NULL;
+  return *graph == NULL ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS;
 }
 
 CUresult drv_cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph handle,
                                          unsigned long long flags) {
   (void)flags;
-  struct call call;
-  TRY(call_begin(&call, "cuGraphInstantiate", NEED_CONTEXT));
+  BEGIN_CALL("cuGraphInstantiate", NEED_CONTEXT);
   if (executable == NULL || handle == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -494,19 +445,16 @@ CUresult drv_cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph handle
 }
 
 CUresult drv_cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
-  struct call call;
-  struct stream *stream;
-  TRY(begin_stream("cuGraphLaunch", stream_handle, false, &call, &stream));
+  BEGIN_STREAM("cuGraphLaunch", stream_handle, false);
   const struct graph *graph = (const struct graph *)(const void *)handle;
   if (graph == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  streams_lock();
+  STREAMS_LOCKED();
   for (const struct operation *operation = graph->first; operation != NULL;
        operation = operation->next) {
     stream_enqueue(stream, operation);
   }
-  streams_unlock();
   return CUDA_SUCCESS;
 }
 
