@@ -49,6 +49,14 @@ extern const struct test_group { CMFixtureFunction set_up, tear_down; } test_gro
 int test_options(int argc, char **argv);
 enum { TEST_GO_ON = -1 };
 
+/* Defines NAME_at(), by which SCOPED() frees a pointer at the end of its scope:
+ *   RELEASE(plan_free, struct plan)
+ *   SCOPED(plan_free_at) struct plan *plan = plan_of(TEXT); */
+#define RELEASE(name, type)                                                                        \
+  __attribute__((unused)) static inline void name##_at(type **variable) {                          \
+    name(*variable);                                                                               \
+  }
+
 /* The status of a call; err holds the message where that is not STATUS_OK. */
 #define assert_ok(status, err)                                                                     \
   do {                                                                                             \

@@ -42,7 +42,7 @@ TEST(large_pieces_and_small_ones_mix) {
 }
 
 TEST(texts_are_copied) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   char text[] = "abcdef";
   char *whole = arena_strdup(&arena, text);
   char *part = arena_strndup(&arena, text, 3);
@@ -53,11 +53,10 @@ TEST(texts_are_copied) {
   assert_string_equal(none, "");
   assert_string_equal(arena_format(&arena, "%d-%s", 7, "x"), "7-x");
   assert_string_equal(arena_format(&arena, "%s", ""), "");
-  arena_fini(&arena);
 }
 
 TEST(arrays_grow_and_keep_their_items) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   size_t *items = NULL;
   size_t count = 0;
   size_t capacity = 0;
@@ -69,7 +68,6 @@ TEST(arrays_grow_and_keep_their_items) {
   for (size_t i = 0; i < 5000; i++) {
     assert_int_equal(items[i], i);
   }
-  arena_fini(&arena);
 }
 
 /* A size that no machine has ends the process by abort(), never with a wrapped size. */

@@ -38,17 +38,16 @@ TEST(a_list_matches_what_one_of_its_globs_matches) {
 }
 
 TEST(globs_come_one_after_the_other) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *rest = "a*, b,c/gpu0,1";
   assert_string_equal(globs_next(&rest, &arena), "a*");
   assert_string_equal(globs_next(&rest, &arena), "b");
   assert_string_equal(globs_next(&rest, &arena), "c/gpu0,1");
   assert_null(globs_next(&rest, &arena));
-  arena_fini(&arena);
 }
 
 TEST(a_list_grows_by_whole_globs) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *globs = globs_add(NULL, "a", &arena);
   globs = globs_add(globs, "b*", &arena);
   assert_string_equal(globs, "a,b*");
@@ -56,13 +55,11 @@ TEST(a_list_grows_by_whole_globs) {
   assert_true(globs_match(globs, "0123"));
   assert_true(globs_match(globs, "b1"));
   assert_false(globs_match(globs, "0"));
-  arena_fini(&arena);
 }
 
 TEST(a_list_is_json) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   assert_null(globs_json(NULL, &arena));
   assert_string_equal(globs_json("", &arena), "[]");
   assert_string_equal(globs_json("a,\"\\\x01*", &arena), "[\"a\",\"\\\"\\\\\\u0001*\"]");
-  arena_fini(&arena);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 TEST(an_empty_buffer_is_an_empty_text) {
-  struct strbuf buffer;
+  SCOPED(strbuf_fini) struct strbuf buffer;
   strbuf_init(&buffer, 10);
   assert_string_equal(buffer.text, "");
   strbuf_clear(&buffer);
@@ -17,11 +17,10 @@ TEST(an_empty_buffer_is_an_empty_text) {
   assert_string_equal(buffer.text, "");
   assert_int_equal(buffer.length, 0);
   assert_false(buffer.truncated);
-  strbuf_fini(&buffer);
 }
 
 TEST(pieces_are_joined) {
-  struct strbuf buffer;
+  SCOPED(strbuf_fini) struct strbuf buffer;
   strbuf_init(&buffer, 1 << 20);
   strbuf_append(&buffer, "one");
   strbuf_append_char(&buffer, ' ');
@@ -36,12 +35,11 @@ TEST(pieces_are_joined) {
   assert_int_equal(strlen(buffer.text), 10009);
   strbuf_clear(&buffer);
   assert_string_equal(buffer.text, "");
-  strbuf_fini(&buffer);
 }
 
 TEST(words_have_commas_between) {
   struct strbuf buffer;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   strbuf_init(&buffer, 100);
   strbuf_append_word(&buffer, "one");
   strbuf_append_word(&buffer, "two");
@@ -49,11 +47,10 @@ TEST(words_have_commas_between) {
   strbuf_fini(&buffer);
   assert_string_equal(arena_add_word(&arena, NULL, "one"), "one");
   assert_string_equal(arena_add_word(&arena, arena_add_word(&arena, "", "one"), "two"), "one, two");
-  arena_fini(&arena);
 }
 
 TEST(long_formats_come_whole) {
-  struct strbuf buffer;
+  SCOPED(strbuf_fini) struct strbuf buffer;
   strbuf_init(&buffer, 1 << 20);
   for (int width = 250; width < 262; width++) {
     strbuf_clear(&buffer);
@@ -61,11 +58,10 @@ TEST(long_formats_come_whole) {
     assert_int_equal(buffer.length, width);
     assert_int_equal(buffer.text[width - 1], '7');
   }
-  strbuf_fini(&buffer);
 }
 
 TEST(text_past_the_maximum_is_cut_and_marked) {
-  struct strbuf buffer;
+  SCOPED(strbuf_fini) struct strbuf buffer;
   strbuf_init(&buffer, 10);
   strbuf_append(&buffer, "0123456789");
   assert_false(buffer.truncated);
@@ -79,7 +75,6 @@ TEST(text_past_the_maximum_is_cut_and_marked) {
   strbuf_printf(&buffer, "%s", "0123456789abc");
   assert_string_equal(buffer.text, "0123456789");
   assert_true(buffer.truncated);
-  strbuf_fini(&buffer);
 }
 
 TEST(a_finished_buffer_can_be_used_again) {

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+RELEASE(thread_team_free, struct thread_team)
+
 static struct machine real = {.node_count = 1};
 static struct machine simulated = {
     .simulated = true, .node_count = 2, .nodes = {{.number = 0}, {.number = 1}}};
@@ -35,7 +37,7 @@ static void count_call(void *context, uint32_t thread, uint32_t count, uint32_t 
 }
 
 TEST(every_thread_works_once_on_its_processor) {
-  struct thread_team *team = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *team = NULL;
   assert_ok(thread_team_new(&real, 0, 0, NULL, &team, err), err);
   assert_int_equal(thread_team_size(team), processors());
   struct tally tally = {.team = team};
@@ -48,7 +50,6 @@ TEST(every_thread_works_once_on_its_processor) {
   assert_int_equal(tally.wrong_place, 0);
   assert_int_equal(tally.iterations, 7);
   assert_true(before <= start && start <= end && end <= clock_now_ns());
-  thread_team_free(team);
 }
 
 TEST(too_many_threads_or_no_node_are_errors) {
@@ -68,8 +69,8 @@ TEST(teams_of_one_case_share_no_processor) {
   struct cpu_reservation reservation = {0};
   cpu_reservation_expect(&reservation, &real, 0, 0);
   cpu_reservation_expect(&reservation, &real, 0, 0);
-  struct thread_team *a = NULL;
-  struct thread_team *b = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *a = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *b = NULL;
   struct thread_team *c = NULL;
   assert_ok(thread_team_new(&real, 0, 0, &reservation, &a, err), err);
   assert_ok(thread_team_new(&real, 0, 0, &reservation, &b, err), err);
@@ -81,8 +82,6 @@ TEST(teams_of_one_case_share_no_processor) {
     }
   }
   assert_int_equal(thread_team_new(&real, 0, 1, &reservation, &c, err), STATUS_INVALID);
-  thread_team_free(a);
-  thread_team_free(b);
 }
 
 TEST(a_sharing_team_leaves_room_for_one_that_says_how_many) {
@@ -92,22 +91,20 @@ TEST(a_sharing_team_leaves_room_for_one_that_says_how_many) {
   struct cpu_reservation reservation = {0};
   cpu_reservation_expect(&reservation, &real, 0, 0);
   cpu_reservation_expect(&reservation, &real, 0, 1);
-  struct thread_team *a = NULL;
-  struct thread_team *b = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *a = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *b = NULL;
   assert_ok(thread_team_new(&real, 0, 0, &reservation, &a, err), err);
   assert_ok(thread_team_new(&real, 0, 1, &reservation, &b, err), err);
   assert_int_equal(thread_team_size(a), processors() - 1);
   assert_int_equal(thread_team_size(b), 1);
-  thread_team_free(a);
-  thread_team_free(b);
 }
 
 TEST(simulated_nodes_may_share_processors) {
   struct cpu_reservation reservation = {0};
   cpu_reservation_expect(&reservation, &simulated, 0, 16);
   cpu_reservation_expect(&reservation, &simulated, 1, 16);
-  struct thread_team *a = NULL;
-  struct thread_team *b = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *a = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *b = NULL;
   assert_ok(thread_team_new(&simulated, 0, 16, &reservation, &a, err), err);
   assert_ok(thread_team_new(&simulated, 1, 16, &reservation, &b, err), err);
   struct tally tally = {0};
@@ -117,13 +114,11 @@ TEST(simulated_nodes_may_share_processors) {
   thread_team_wait(a, NULL, NULL);
   thread_team_wait(b, NULL, NULL);
   assert_int_equal(tally.calls, 32);
-  thread_team_free(a);
-  thread_team_free(b);
 }
 
 /* Both ways to start: by the caller's go, and by the last thread to arrive. */
 TEST(threads_wait_for_the_start) {
-  struct thread_team *team = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *team = NULL;
   assert_ok(thread_team_new(&real, 0, 1, NULL, &team, err), err);
   struct tally tally = {0};
   struct host_start start = {0};
@@ -150,7 +145,6 @@ TEST(threads_wait_for_the_start) {
   thread_team_wait(team, &start_ns, NULL);
   assert_true(start_ns >= go_ns);
   assert_int_equal(tally.calls, 2);
-  thread_team_free(team);
 }
 
 static void *burn(void *argument) {
@@ -164,7 +158,7 @@ TEST(ten_thousand_jobs_under_load_all_end) {
   atomic_bool stop = false;
   pthread_t load;
   assert_int_equal(pthread_create(&load, NULL, burn, &stop), 0);
-  struct thread_team *team = NULL;
+  SCOPED(thread_team_free_at) struct thread_team *team = NULL;
   assert_ok(thread_team_new(&real, 0, 0, NULL, &team, err), err);
   struct tally tally = {0};
   for (uint32_t i = 1; i <= 10000; i++) {
@@ -175,7 +169,6 @@ TEST(ten_thousand_jobs_under_load_all_end) {
   }
   atomic_store(&stop, true);
   (void)pthread_join(load, NULL);
-  thread_team_free(team);
 }
 
 TEST(teams_are_made_and_freed_repeatedly) {

@@ -1,4 +1,5 @@
 /* Facts about the host and its NUMA nodes, from recorded machines: files below a root. */
+#include "engine/base/arena.h"
 #include "engine/machine/probe.h"
 
 #include "engine/machine/facts.h"
@@ -82,6 +83,7 @@ static void scene_free(struct scene *scene) {
   free(scene->probe);
   free(scene);
 }
+RELEASE(scene_free, struct scene)
 
 static void assert_fact(const struct scene *scene, const char *name, enum fact_state state,
                         const char *value) {
@@ -211,7 +213,7 @@ TEST(test_memory_of_a_virtual_machine) {
 }
 
 TEST(test_a_server) {
-  struct scene *scene = scene_new(XEON);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(XEON);
   lay_out_smbios(scene, 4800, 0);
   (void)snprintf(scene->probe->driver_version, MACHINE_TEXT_MAX, "580.95.05");
   scene->probe->machine->driver_cuda_version = 12080;
@@ -256,7 +258,6 @@ TEST(test_a_server) {
   assert_int_equal(machine->nodes[1].free_memory_bytes, 700 * 1024);
   assert_int_equal(machine->node_distance[0][1], 21);
   assert_int_equal(machine->node_distance[1][1], 10);
-  scene_free(scene);
 }
 
 /* A job that was given the first of two GPUs, and the drivers that those may have. */
@@ -308,7 +309,7 @@ static const struct recorded NO_SYSFS[] = {
 TEST(test_many_processors) {
   char list[SOURCES_LIST_MAX] = "";
   size_t length = 0;
-  struct scene *scene = scene_new(NO_SYSFS);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(NO_SYSFS);
   for (unsigned cpu = 0; cpu < 512; cpu++) {
     char path[64];
     (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu,
@@ -329,11 +330,10 @@ TEST(test_many_processors) {
   look(scene);
   assert_fact(scene, "cpu_caches", FACT_OK, "L3 105 MiB of 256");
   assert_fact(scene, "socket_links", FACT_UNAVAILABLE, "what joins the sockets");
-  scene_free(scene);
 }
 
 TEST(test_without_sysfs_there_is_one_node) {
-  struct scene *scene = scene_new(NO_SYSFS);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(NO_SYSFS);
   look(scene);
   const struct machine *machine = scene->probe->machine;
   assert_int_equal(machine->node_count, 1);
@@ -344,7 +344,6 @@ TEST(test_without_sysfs_there_is_one_node) {
   assert_fact(scene, "memory_modules", FACT_UNAVAILABLE, "dmi/tables/DMI: No such file");
   assert_fact(scene, "memory_peak", FACT_UNAVAILABLE, "dmi/tables/DMI: No such file");
   assert_fact(scene, "socket_links", FACT_UNAVAILABLE, "which sockets there are");
-  scene_free(scene);
 }
 
 /* A virtual machine that gets its memory as it uses it, and a process held to one node of two. */
@@ -408,7 +407,7 @@ TEST(test_bridges_above_gpus) {
       "../../../devices/pci0000:05/0000:05:00.0",
   };
   static const struct recorded FOLDER[] = {{"/sys/bus/pci/devices", NULL}, {NULL, NULL}};
-  struct scene *scene = scene_new(FOLDER);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(FOLDER);
   struct machine *machine = scene->probe->machine;
   machine->gpu_count = COUNT_OF(TARGETS);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
@@ -434,7 +433,6 @@ TEST(test_bridges_above_gpus) {
   assert_gpu_fact(scene, "fabric", 3, FACT_UNAVAILABLE, "no NVML");
   assert_gpu_fact(scene, "memory_node", 0, FACT_OK, "none");
   assert_gpu_fact(scene, "memory_node", 3, FACT_OK, "17");
-  scene_free(scene);
 }
 
 /* What the header promises: every fact, once, in the order of the list. */
@@ -443,7 +441,7 @@ TEST(test_every_fact_in_order) {
   static const char *const NAMES[] = {HOST_FACT_LIST(NAME_)};
 #undef NAME_
   static const struct recorded NOTHING[] = {{NULL, NULL}};
-  struct scene *scene = scene_new(NOTHING);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(NOTHING);
   look(scene);
   assert_int_equal(scene->probe->machine->fact_count, COUNT_OF(NAMES));
   for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
@@ -455,7 +453,6 @@ TEST(test_every_fact_in_order) {
     assert_true(fact->state == FACT_UNAVAILABLE || strcmp(fact->name, "iommu") == 0);
   }
   assert_int_equal(scene->probe->machine->node_count, 1);
-  scene_free(scene);
 }
 
 TEST(test_a_grace_hopper) {
@@ -476,7 +473,7 @@ TEST(test_a_grace_hopper) {
       {"/sys/devices/system/node/node2/meminfo", "Node 2 MemTotal: 900 kB"},
       {"/sys/devices/system/node/node1/meminfo", "Node 1 MemTotal: 0 kB"},
       {NULL, NULL}};
-  struct scene *scene = scene_new(FILES);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(FILES);
   look(scene);
   assert_fact(scene, "cpu_model", FACT_OK, "Arm Neoverse V2");
   assert_fact(scene, "microcode", FACT_UNAVAILABLE, "");
@@ -489,7 +486,6 @@ TEST(test_a_grace_hopper) {
   assert_int_equal(machine->node_distance[0][1], 80);
   assert_int_equal(machine->node_distance[1][0], 80);
   assert_int_equal(machine->node_distance[1][1], 10);
-  scene_free(scene);
 }
 
 TEST(test_a_power9) {
@@ -498,12 +494,11 @@ TEST(test_a_power9) {
                         "revision\t: 2.3 (pvr 004e 1203)\n\nplatform\t: PowerNV\n"},
       {"/sys/devices/system/cpu/online", "0,4,8-11"},
       {NULL, NULL}};
-  struct scene *scene = scene_new(FILES);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(FILES);
   look(scene);
   assert_fact(scene, "cpu_model", FACT_OK, "POWER9, altivec supported");
   assert_fact(scene, "cpu_count", FACT_OK, "6");
   assert_fact(scene, "hypervisor", FACT_OK, "none");
-  scene_free(scene);
 }
 
 TEST(test_a_container_in_a_virtual_machine) {
@@ -523,7 +518,7 @@ TEST(test_a_container_in_a_virtual_machine) {
       {"/sys/devices/system/node/node1/cpulist", "1,4-7"},
       {"/sys/devices/system/node/node1/meminfo", "Node 1 MemTotal: 1 kB"},
       {NULL, NULL}};
-  struct scene *scene = scene_new(FILES);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(FILES);
   look(scene);
   assert_fact(scene, "kernel_module", FACT_OK, "proprietary");
   assert_fact(scene, "hypervisor", FACT_OK, "QEMU");
@@ -537,17 +532,15 @@ TEST(test_a_container_in_a_virtual_machine) {
   assert_int_equal(scene->probe->machine->node_count, 1);
   assert_int_equal(scene->probe->machine->nodes[0].number, 1);
   assert_int_equal(scene->probe->machine->nodes[0].cpu_count, 1);
-  scene_free(scene);
 }
 
 TEST(test_a_processor_that_names_its_hypervisor) {
   static const struct recorded FILES[] = {{"/proc/cpuinfo", "flags : fpu hypervisor"},
                                           {NULL, NULL}};
-  struct scene *scene = scene_new(FILES);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(FILES);
   (void)snprintf(scene->sources.hypervisor_signature, 16, "Microsoft Hv");
   look(scene);
   assert_fact(scene, "hypervisor", FACT_OK, "Hyper-V");
-  scene_free(scene);
 }
 
 TEST(test_gpus_own_iommu_groups_count) {
@@ -556,7 +549,7 @@ TEST(test_gpus_own_iommu_groups_count) {
       {"/sys/kernel/iommu_groups/1/type", "identity"},
       {"/sys/bus/pci/devices/0000:06:00.0/iommu_group/type", "identity"},
       {NULL, NULL}};
-  struct scene *scene = scene_new(FILES);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(FILES);
   scene->probe->machine->gpu_count = 1;
   (void)snprintf(scene->probe->machine->gpus[0].pci_address, 16, "0000:06:00.0");
   look(scene);
@@ -565,7 +558,6 @@ TEST(test_gpus_own_iommu_groups_count) {
   scene->probe->machine->fact_count = 0;
   look(scene);
   assert_fact(scene, "iommu", FACT_OK, "mixed: 1 passthrough, 1 translated");
-  scene_free(scene);
 }
 
 /* Root reads everything: this needs a user. */
@@ -574,13 +566,12 @@ TEST(test_denied_is_not_unavailable) {
     skip();
   }
   static const struct recorded FILES[] = {{"/proc/cmdline", "quiet"}, {NULL, NULL}};
-  struct scene *scene = scene_new(FILES);
+  SCOPED(scene_free_at) struct scene *scene = scene_new(FILES);
   char path[128];
   (void)snprintf(path, sizeof path, "%s/proc/cmdline", scene->root);
   assert_int_equal(chmod(path, 0), 0);
   look(scene);
   assert_fact(scene, "kernel_command_line", FACT_DENIED, "/proc/cmdline: Permission denied");
-  scene_free(scene);
 }
 
 TEST(test_lists) {
@@ -595,7 +586,7 @@ TEST(test_lists) {
 
 /* The real machine: whatever it is, the probe answers and every fact has a state. */
 TEST(test_this_machine) {
-  struct machine *machine = calloc(1, sizeof *machine);
+  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
   assert_non_null(machine);
   assert_ok(machine_probe(machine, err), err);
   assert_true(machine->node_count >= 1);
@@ -604,5 +595,4 @@ TEST(test_this_machine) {
   assert_string_not_equal(machine->cuda_state, "");
   assert_int_equal(machine_fact(machine, "kernel", -1)->state, FACT_OK);
   assert_int_equal(machine_fact(machine, "memlock_limit", -1)->state, FACT_OK);
-  free(machine);
 }

@@ -13,6 +13,7 @@
 #if __has_include(<nvml.h>)
 /* Our declarations against NVIDIA's, where they are installed. */
 #include <nvml.h>
+
 _Static_assert(sizeof(struct nvml_pci_info) == sizeof(nvmlPciInfo_t), "nvmlPciInfo_t");
 _Static_assert(offsetof(struct nvml_pci_info, bus_id) == offsetof(nvmlPciInfo_t, busId), "busId");
 _Static_assert(sizeof(struct nvml_memory) == sizeof(nvmlMemory_t), "nvmlMemory_t");
@@ -236,6 +237,7 @@ static void probe_free(struct probe *probe) {
   free(probe->machine);
   free(probe);
 }
+RELEASE(probe_free, struct probe)
 
 static void allow_peers(struct machine *machine) {
   for (uint32_t from = 0; from < machine->gpu_count; from++) {
@@ -246,7 +248,7 @@ static void allow_peers(struct machine *machine) {
 }
 
 TEST(test_links_through_switches) {
-  struct probe *probe = probe_new(&NVML, 3);
+  SCOPED(probe_free_at) struct probe *probe = probe_new(&NVML, 3);
   struct machine *machine = probe->machine;
   allow_peers(machine);
   for (int i = 0; i < 3; i++) {
@@ -265,13 +267,12 @@ TEST(test_links_through_switches) {
   assert_int_equal(machine->links[2][0].nvlink_count, 0);
   assert_int_equal(machine->links[2][0].bytes_per_second, 63015384615);
   assert_int_equal(machine->links[0][0].nvlink_count, 0);
-  probe_free(probe);
 }
 
 TEST(test_direct_links) {
   struct nvml nvml = NVML;
   nvml.nvmlDeviceGetFieldValues = NULL; /* an old driver: speed by version */
-  struct probe *probe = probe_new(&nvml, 3);
+  SCOPED(probe_free_at) struct probe *probe = probe_new(&nvml, 3);
   struct machine *machine = probe->machine;
   allow_peers(machine);
   fake.devices[0].link_types[0] = NVML_REMOTE_GPU;
@@ -286,14 +287,13 @@ TEST(test_direct_links) {
   assert_int_equal(machine->links[0][1].nvlink_count, 2);
   assert_int_equal(machine->links[0][2].nvlink_count, 0);
   assert_int_equal(machine->gpus[0].nvlink_bytes_per_second, 25000000000);
-  probe_free(probe);
 }
 
 /* Without a device type: an address of no GPU is a switch, one of a hidden GPU is not. */
 TEST(test_links_of_unknown_kind) {
   struct nvml nvml = NVML;
   nvml.nvmlDeviceGetNvLinkRemoteDeviceType = NULL;
-  struct probe *probe = probe_new(&nvml, 3);
+  SCOPED(probe_free_at) struct probe *probe = probe_new(&nvml, 3);
   struct machine *machine = probe->machine;
   machine->gpu_count = 2; /* the third is hidden */
   allow_peers(machine);
@@ -308,11 +308,10 @@ TEST(test_links_of_unknown_kind) {
   probe_links(probe);
   assert_int_equal(machine->links[0][1].nvlink_count, 2);
   assert_int_equal(machine->gpus[0].nvlink_count, 3);
-  probe_free(probe);
 }
 
 TEST(test_links_to_the_host) {
-  struct probe *probe = probe_new(&NVML, 2);
+  SCOPED(probe_free_at) struct probe *probe = probe_new(&NVML, 2);
   fake.devices[0].c2c_links = 10; /* one of them inactive */
   fake.devices[1].link_types[0] = NVML_REMOTE_CPU;
   fake.devices[1].link_types[1] = NVML_REMOTE_CPU;
@@ -323,7 +322,6 @@ TEST(test_links_to_the_host) {
   assert_int_equal(probe->machine->links[0][1].nvlink_count, 0);
   probe_gpu_facts(probe);
   assert_string_equal(machine_fact(probe->machine, "c2c", 0)->value, "on");
-  probe_free(probe);
 }
 
 static void assert_fact(const struct probe *probe, const char *name, int32_t gpu,
@@ -335,7 +333,7 @@ static void assert_fact(const struct probe *probe, const char *name, int32_t gpu
 }
 
 TEST(test_gpu_facts) {
-  struct probe *probe = probe_new(&NVML, 2);
+  SCOPED(probe_free_at) struct probe *probe = probe_new(&NVML, 2);
   fake.devices[1].permission = NVML_NO_PERMISSION;
   fake.devices[1].c2c_links = 1;
   fake.devices[1].ecc = 0;
@@ -366,11 +364,10 @@ TEST(test_gpu_facts) {
   for (size_t i = 0; i < 2 * NAME_COUNT; i++) {
     assert_string_equal(probe->machine->facts[i].name, NAMES[i % NAME_COUNT]);
   }
-  probe_free(probe);
 }
 
 TEST(test_hidden_gpus_are_counted) {
-  struct probe *probe = probe_new(&NVML, 3);
+  SCOPED(probe_free_at) struct probe *probe = probe_new(&NVML, 3);
   probe->machine->gpu_count = 1;
   probe_host_facts(probe);
   assert_fact(probe, "gpus_hidden", -1, FACT_OK, "2");
@@ -383,12 +380,11 @@ TEST(test_hidden_gpus_are_counted) {
   probe_host_facts(probe);
   assert_fact(probe, "gpus_hidden", -1, FACT_UNAVAILABLE,
               "a GPU is in MIG mode: CUDA shows parts of it");
-  probe_free(probe);
 }
 
 TEST(test_no_nvml) {
   static const struct nvml NONE = {0};
-  struct probe *probe = probe_new(&NONE, 1);
+  SCOPED(probe_free_at) struct probe *probe = probe_new(&NONE, 1);
   probe->nvml_state = FACT_DENIED;
   (void)snprintf(probe->nvml_reason, sizeof probe->nvml_reason, "not for you");
   probe->machine->node_count = 1;
@@ -400,7 +396,6 @@ TEST(test_no_nvml) {
   assert_int_equal(probe->machine->gpus[0].process_count, -1);
   assert_int_equal(probe->machine->gpus[0].numa_node, 3); /* there is no other */
   assert_int_equal(probe->machine->gpus[0].nvlink_count, 0);
-  probe_free(probe);
 }
 
 TEST(test_load) {

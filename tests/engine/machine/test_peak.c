@@ -1,4 +1,5 @@
 /* Theoretical rates against published ones, and the small functions of machine.c. */
+#include "engine/base/arena.h"
 #include "engine/machine/machine.h"
 
 #include "tests/cmocka.h"
@@ -51,7 +52,7 @@ TEST(test_gpu_host) {
 /* Nodes 0 and 2 with processors, 1 without memory that this process may use, 4 and 5 without
  * processors (CXL); 4 is nearer to 2, of 5 nothing is known. */
 TEST(test_nodes) {
-  struct machine *machine = machine_new();
+  SCOPED(memory_free) struct machine *machine = machine_new();
   assert_non_null(machine);
   const struct numa_node nodes[] = {{.number = 1, .cpu_count = 4},
                                     {.number = 0, .cpu_count = 4, .memory_bytes = 1},
@@ -73,12 +74,11 @@ TEST(test_nodes) {
   assert_int_equal(machine_memory_node(machine, 0), 2);
   assert_int_equal(machine_memory_node(machine, 1), 0);
   assert_int_equal(machine_memory_node(machine, 2), 0);
-  free(machine);
 }
 
 TEST(test_gpu_gpu) {
   enum limit limit;
-  struct machine *machine = calloc(1, sizeof *machine);
+  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
   assert_non_null(machine);
   machine->gpu_count = 2;
   machine->gpus[0] = (struct gpu){.pcie_generation_max = 5,
@@ -97,7 +97,6 @@ TEST(test_gpu_gpu) {
   /* Links of unknown speed: unknown, and not the speed of PCIe. */
   machine->links[0][1].bytes_per_second = 0;
   assert_int_equal(peak_gpu_gpu(machine, 0, 1, &limit), 0);
-  free(machine);
 }
 
 TEST(test_pci_addresses) {
@@ -117,7 +116,7 @@ TEST(test_pci_addresses) {
 }
 
 TEST(test_facts_are_found_and_bounded) {
-  struct machine *machine = calloc(1, sizeof *machine);
+  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
   assert_non_null(machine);
   machine_add_fact(machine, "ecc", 1, FACT_OK, "o%s", "n");
   machine_add_fact(machine, "odd", -1, FACT_DENIED, "a\tb\033[m");
@@ -132,5 +131,4 @@ TEST(test_facts_are_found_and_bounded) {
     machine_add_fact(machine, "many", -1, FACT_OK, "%d", i);
   }
   assert_int_equal(machine->fact_count, MACHINE_FACTS_MAX);
-  free(machine);
 }

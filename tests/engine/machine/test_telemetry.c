@@ -1,4 +1,5 @@
 /* Extents of samples and the words for throttling. */
+#include "engine/base/arena.h"
 #include "engine/machine/telemetry.h"
 
 #include "engine/machine/machine.h"
@@ -54,11 +55,10 @@ TEST(test_throttle_text) {
 }
 
 TEST(test_no_gpus) {
-  struct machine *machine = calloc(1, sizeof *machine);
+  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
   struct telemetry *telemetry = NULL;
   assert_non_null(machine);
   assert_int_equal(telemetry_new(machine, &telemetry, err), STATUS_UNSUPPORTED);
   assert_string_not_equal(err->message, "");
   telemetry_free(telemetry);
-  free(machine);
 }

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+RELEASE(enqueuers_free, struct enqueuers)
+
 enum { FLOWS = 3, TRIALS = 50 };
 
 /* Node 0 alone stands for a real node of this machine. */
@@ -56,7 +58,7 @@ static struct enqueuers *make(struct seen *seen, const struct flow_cpu *cpu) {
 TEST(the_same_threads_are_let_go_in_every_trial) {
   struct seen seen = {.fails_from = FLOWS};
   const struct flow_cpu node_0 = {.choice = CPU_NODE, .node = 0};
-  struct enqueuers *enqueuers = make(&seen, &node_0);
+  SCOPED(enqueuers_free_at) struct enqueuers *enqueuers = make(&seen, &node_0);
   for (uint32_t i = 0; i < TRIALS; i++) {
     atomic_store(&seen.let_go, false);
     enqueuers_wake(enqueuers);
@@ -73,13 +75,12 @@ TEST(the_same_threads_are_let_go_in_every_trial) {
   for (size_t i = 0; i < numa_node_cpus(&machine, 0, of_node, NUMA_CPUS_MAX); i++) {
     assert_true((cpus.bits[of_node[i] / 64] >> (of_node[i] % 64) & 1) != 0);
   }
-  enqueuers_free(enqueuers);
 }
 
 TEST(errors_come_back_and_stop_nothing_for_good) {
   struct seen seen = {.let_go = true, .fails_from = 1};
   const struct flow_cpu any = {.choice = CPU_ANY};
-  struct enqueuers *enqueuers = make(&seen, &any);
+  SCOPED(enqueuers_free_at) struct enqueuers *enqueuers = make(&seen, &any);
   enqueuers_wake(enqueuers);
   assert_int_equal(enqueuers_run(enqueuers, STATUS_TIMEOUT, err), STATUS_TIMEOUT);
   assert_int_equal(seen.enqueued, 0);
@@ -90,17 +91,15 @@ TEST(errors_come_back_and_stop_nothing_for_good) {
   enqueuers_wake(enqueuers);
   assert_ok(enqueuers_run(enqueuers, STATUS_OK, err), err);
   assert_int_equal(seen.enqueued, 2 * FLOWS);
-  enqueuers_free(enqueuers);
   enqueuers_free(NULL);
 }
 
 TEST(a_node_that_is_not_there_is_an_error) {
   struct seen seen = {.let_go = true, .fails_from = FLOWS};
   const struct flow_cpu node_9 = {.choice = CPU_NODE, .node = 9};
-  struct enqueuers *enqueuers = make(&seen, &node_9);
+  SCOPED(enqueuers_free_at) struct enqueuers *enqueuers = make(&seen, &node_9);
   enqueuers_wake(enqueuers);
   assert_int_equal(enqueuers_run(enqueuers, STATUS_OK, err), STATUS_NOT_FOUND);
   assert_non_null(strstr(err->message, "NUMA node 9"));
   assert_int_equal(seen.enqueued, 0);
-  enqueuers_free(enqueuers);
 }

@@ -1,5 +1,6 @@
 /* What is counted has moved, and its time is in the window: flows that are dropped, and flows that
  * end late. */
+#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
@@ -272,7 +273,7 @@ TEST(flows_of_one_kernel_share_its_window, struct fixture *fixture) {
 /* As after one GPU fell off its bus: the driver counts the others anew. The others are measured. */
 TEST(another_gpu_than_the_probed_one_is_refused, struct fixture *fixture) {
   struct engine *whole = fixture->engine;
-  struct machine *machine = malloc(sizeof *machine);
+  SCOPED(memory_free) struct machine *machine = malloc(sizeof *machine);
   assert_non_null(machine);
   *machine = *fixture->machine;
   machine->gpus[1].cuda_ordinal = machine->gpus[2].cuda_ordinal;
@@ -288,7 +289,6 @@ TEST(another_gpu_than_the_probed_one_is_refused, struct fixture *fixture) {
   fixture_run_ok(fixture, &bench_case);
   engine_free(fixture->engine);
   fixture->engine = whole;
-  free(machine);
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

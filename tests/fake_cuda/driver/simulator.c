@@ -1,4 +1,5 @@
 #include "tests/fake_cuda/driver/simulator.h"
+#include "engine/base/arena.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/random.h"
@@ -323,7 +324,7 @@ static struct running_set collect_running(void) {
 
 static void share_links(const struct running_set *set) {
   const struct work **work = calloc(set->count + 1, sizeof(struct work *));
-  double *rates = calloc(set->count + 1, sizeof *rates);
+  SCOPED(memory_free) double *rates = calloc(set->count + 1, sizeof *rates);
   if (work == NULL || rates == NULL) {
     abort();
   }
@@ -341,7 +342,6 @@ static void share_links(const struct running_set *set) {
     }
   }
   free((void *)work);
-  free(rates);
 }
 
 static double end_ns(const struct operation *operation) {

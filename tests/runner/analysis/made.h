@@ -133,3 +133,4 @@ static inline void made_not_ok(struct measured *m, size_t bench, size_t run,
                                             .status = status});
   }
 }
+RELEASE(measured_free, struct measured)

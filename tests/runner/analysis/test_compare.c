@@ -374,23 +374,21 @@ TEST(only_filters_what_all_cases_were_judged_for) {
 }
 
 TEST(simulated_and_real_are_not_mixed) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   made_run(m, made_environment(m, "node", "580.1", false));
   made_run(m, made_environment(m, "node", "580.1", true));
   struct comparison *comparison = NULL;
   assert_int_equal(compare(m, A_AND_B, &OPTIONS, &comparison, err), STATUS_INVALID);
   assert_non_null(strstr(err->message, "simulated"));
   assert_null(comparison);
-  measured_free(m);
 }
 
 TEST(a_side_without_runs_is_an_error) {
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   const enum side only_a[] = {SIDE_A, SIDE_A};
   struct comparison *comparison = NULL;
   assert_int_equal(compare(m, only_a, &OPTIONS, &comparison, err), STATUS_INVALID);
   assert_string_equal(err->message, "side B has no run");
-  measured_free(m);
 }
 
 TEST(runs_without_cases_compare_nothing) {
@@ -607,13 +605,12 @@ TEST(definitions_differ_in_words_and_numbers) {
       {"", "{\"a\":1}", OTHERWISE, ""},
       {"{}", "{}", OTHERWISE, ""},
   };
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     assert_string_equal(definition_difference(&arena, CASES[i].a, CASES[i].b), CASES[i].difference);
     assert_string_equal(definition_add_own_values(&arena, "", CASES[i].a, CASES[i].b),
                         CASES[i].own);
   }
-  arena_fini(&arena);
 }
 
 TEST(definitions_of_peers_have_one_hash) {

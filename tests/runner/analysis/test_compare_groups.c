@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+RELEASE(comparison_free, struct comparison)
+
 enum { RUNS = 10, SIZES = 6, MIB = 1 << 20 };
 static enum side sides[RUNS];
 
@@ -60,7 +62,7 @@ static size_t count_news(const struct comparison *comparison) {
 }
 
 TEST(what_all_cases_share_is_one_line) {
-  struct measured *m = make(0.02, 0.026, 0);
+  SCOPED(measured_free_at) struct measured *m = make(0.02, 0.026, 0);
   struct comparison *comparison = judge(m, NULL);
   const struct comparison_group *all = find(comparison, "all cases");
   assert_non_null(all);
@@ -79,18 +81,15 @@ TEST(what_all_cases_share_is_one_line) {
   assert_false(find(comparison, "all cases")->is_kept);
   assert_true(find(comparison, "block even")->is_kept);
   comparison_free(comparison);
-  measured_free(m);
 }
 
 TEST(a_slow_part_is_the_news_and_not_what_contains_it) {
-  struct measured *m = make(0.03, 0, 0.06);
-  struct comparison *comparison = judge(m, NULL);
+  SCOPED(measured_free_at) struct measured *m = make(0.03, 0, 0.06);
+  SCOPED(comparison_free_at) struct comparison *comparison = judge(m, NULL);
   assert_string_equal(comparison->groups[0].what, "gpu2's host link");
   assert_int_equal(comparison->groups[0].result.verdict, VERDICT_REGRESSED);
   assert_true(comparison->groups[0].is_news);
   assert_int_equal(count_news(comparison), 1);
-  comparison_free(comparison);
-  measured_free(m);
 }
 
 TEST(nothing_is_no_news) {
@@ -111,7 +110,7 @@ TEST(nothing_is_no_news) {
 
 /* What --only left out of the runs of a side is not missing there. */
 TEST(cases_that_a_side_was_not_asked_for_are_no_rows) {
-  struct measured *m = make(0.002, 0, 0);
+  SCOPED(measured_free_at) struct measured *m = make(0.002, 0, 0);
   const size_t bench = made_case(m, "another", "other", 1, MIB);
   made_median(m,
               (struct measured_median){
@@ -130,5 +129,4 @@ TEST(cases_that_a_side_was_not_asked_for_are_no_rows) {
   comparison = judge(m, NULL);
   assert_int_equal(comparison->summary.verdicts[VERDICT_MISSING], 1);
   comparison_free(comparison);
-  measured_free(m);
 }

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+RELEASE(comparison_free, struct comparison)
+
 enum { MIB = 1 << 20, CASES = 3 };
 static const char *const KEYS[CASES] = {"a", "b", "c"};
 static const enum side SIDES_OF[] = {SIDE_A, SIDE_B};
@@ -55,8 +57,9 @@ struct expected {
 };
 
 static void check(const struct expected *e) {
-  struct measured *earlier = measured_new();
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *earlier = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(comparison_free_at)
   struct comparison *comparison = compared(e->runs, e->spread, e->slower, e->apart_ns, earlier, m);
   assert_int_equal(comparison->row_count, CASES);
   for (size_t i = 0; i < CASES; i++) {
@@ -67,9 +70,6 @@ static void check(const struct expected *e) {
                      e->doubt == DIFF_DOUBT_ONE_RUN ? DIFF_UNIT_PROCESS : DIFF_UNIT_RUN);
   }
   assert_int_equal(comparison->confounded != NULL, e->doubt == DIFF_DOUBT_ONE_RUN);
-  comparison_free(comparison);
-  measured_free(m);
-  measured_free(earlier);
 }
 
 TEST(earlier_runs_make_one_run_firm) {
@@ -90,17 +90,14 @@ TEST(few_or_hasty_runs_tell_nothing) {
 
 /* Other GPUs are other hardware. */
 TEST(other_hardware_tells_nothing) {
-  struct measured *earlier = measured_new();
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *earlier = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   comparison_free(compared(12, 0.001, 0.03, DAY_NS, earlier, m));
   for (size_t g = 0; g < MADE_GPUS; g++) {
     earlier->environments[0].gpus[g].uuid = "GPU-other";
   }
-  struct comparison *comparison = compare_again(m, earlier);
+  SCOPED(comparison_free_at) struct comparison *comparison = compare_again(m, earlier);
   assert_int_equal(comparison->rows[0].result.doubt, DIFF_DOUBT_ONE_RUN);
-  comparison_free(comparison);
-  measured_free(m);
-  measured_free(earlier);
 }
 
 /* Two runs of A leave a change open that one run a side shows: it is reported all the same, but
@@ -111,8 +108,8 @@ TEST(one_run_more_hides_no_change) {
   const struct compare_options options = {
       .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
   char keys[BENCHES][8];
-  struct comparison *comparison = NULL;
-  struct measured *m = measured_new();
+  SCOPED(comparison_free_at) struct comparison *comparison = NULL;
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   const size_t node = made_environment(m, "node", "580.1", false);
   for (int r = 0; r <= FURTHER; r++) {
     (void)made_run(m, node);
@@ -136,6 +133,4 @@ TEST(one_run_more_hides_no_change) {
   assert_int_equal(comparison->summary.provisional[VERDICT_REGRESSED], 1);
   assert_int_equal(comparison->to_decide, 1);
   assert_true(comparison->units_needed >= DIFF_PROCESSES_FIRM);
-  comparison_free(comparison);
-  measured_free(m);
 }

@@ -1,5 +1,6 @@
 /* Every rule of haul explain on a recorded run of two H200 that is changed for it: the rule finds
  * it, and no other does. With --write: writes the rules into docs/EXPLAIN.md anew. */
+#include "engine/base/arena.h"
 #include "runner/analysis/explain.h"
 
 #include "engine/machine/machine.h"
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+RELEASE(database_close, struct database)
 
 enum { TEXT_MAX = 1 << 17, LINE_WIDTH = 116 };
 
@@ -62,10 +65,9 @@ static void explain_database(struct database *database, const char *change,
 }
 
 static void explain_changed(const char *change, const char *only, struct explanation *explanation) {
-  struct database *database = recorded_run();
+  SCOPED(database_close_at) struct database *database = recorded_run();
   const struct explain_request request = {.run = 1, .only = only};
   explain_database(database, change, &request, explanation);
-  database_close(database);
 }
 
 static const struct explain_row *row_of(const struct explanation *explanation, const char *rule,
@@ -84,7 +86,7 @@ static bool is_usual(const char *rule) {
 }
 
 TEST(nothing_is_found_on_the_recorded_run) {
-  struct explanation explanation;
+  SCOPED(explanation_fini) struct explanation explanation;
   explain_changed(NULL, NULL, &explanation);
   assert_int_equal(explanation.findings, 0);
   assert_int_equal(explanation.notes, 2);
@@ -100,12 +102,11 @@ TEST(nothing_is_found_on_the_recorded_run) {
   const struct explain_row *turbo = row_of(&explanation, "turbo", EXPLAIN_UNKNOWN);
   assert_non_null(turbo);
   assert_string_equal(turbo->evidence, "unavailable: the kernel has no switch for it here");
-  explanation_fini(&explanation);
 }
 
 /* Three processes of which none stands out. */
 TEST(processes_that_are_alike_are_no_finding) {
-  struct explanation explanation;
+  SCOPED(explanation_fini) struct explanation explanation;
   explain_changed("UPDATE run SET processes = 3;"
                   "INSERT INTO process (id, run, ordinal, pid, workers, started_at_ns) VALUES"
                   "  (2, 1, 1, 1, 1, 0), (3, 1, 2, 1, 1, 0);"
@@ -115,26 +116,24 @@ TEST(processes_that_are_alike_are_no_finding) {
                   NULL, &explanation);
   assert_int_equal(explanation.findings, 0);
   assert_non_null(row_of(&explanation, "cold_process", EXPLAIN_NOT_FOUND));
-  explanation_fini(&explanation);
 }
 
 /* 16 KiB at half the rate of 32 KiB, and up to a third of it: no step beyond doubt. */
 TEST(batches_that_may_be_as_fast_are_no_finding) {
-  struct explanation explanation;
+  SCOPED(explanation_fini) struct explanation explanation;
   explain_changed("UPDATE flow SET piece_bytes = 16384 * (1 + (bench_case = 9)), submit = 'batch'"
                   "  WHERE bench_case IN (1, 9) AND source_place = 'numa';"
                   "UPDATE case_run SET (median_low_ns, median_high_ns) = (SELECT 2 * median_ns,"
                   "  6 * median_ns FROM case_run WHERE bench_case = 9) WHERE bench_case = 1;",
                   NULL, &explanation);
   assert_non_null(row_of(&explanation, "small_batches", EXPLAIN_NOT_FOUND));
-  explanation_fini(&explanation);
 }
 
 TEST(each_rule_finds_its_machine_and_no_other_does) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct explain_rules rules;
-  char *changes = file_text("explain-rules.sql");
-  struct database *database = recorded_run();
+  SCOPED(memory_free) char *changes = file_text("explain-rules.sql");
+  SCOPED(database_close_at) struct database *database = recorded_run();
   const struct explain_request request = {.run = 1};
   explain_read_rules(&arena, &rules);
   assert_true(rules.count > 30);
@@ -169,13 +168,10 @@ TEST(each_rule_finds_its_machine_and_no_other_does) {
     assert_int_equal(explanation.findings, rule->note ? 0 : 1);
     explanation_fini(&explanation);
   }
-  database_close(database);
-  free(changes);
-  arena_fini(&arena);
 }
 
 TEST(every_rule_has_its_texts) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct explain_rules rules;
   explain_read_rules(&arena, &rules);
   for (size_t i = 0; i < rules.count; i++) {
@@ -185,22 +181,20 @@ TEST(every_rule_has_its_texts) {
       fail_msg("rule %s lacks a text", rule->name);
     }
   }
-  arena_fini(&arena);
 }
 
 /* ---- the document ---- */
 
 static void put_paragraph(struct strbuf *text, const char *first, const char *paragraph) {
-  struct strbuf whole;
+  SCOPED(strbuf_fini) struct strbuf whole;
   strbuf_init(&whole, TEXT_MAX);
   strbuf_printf(&whole, "%s%s", first, paragraph);
   text_wrap(text, whole.text, LINE_WIDTH, 2, false);
   strbuf_append(text, "\n");
-  strbuf_fini(&whole);
 }
 
 static void put_rules(struct strbuf *text) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct explain_rules rules;
   explain_read_rules(&arena, &rules);
   for (size_t i = 0; i < rules.count; i++) {
@@ -213,21 +207,18 @@ static void put_rules(struct strbuf *text) {
                                rule->note ? "Note" : "Finding", rule->touches, rule->reads));
     put_paragraph(text, "- ", arena_format(&arena, "Source: %s", rule->source));
   }
-  arena_fini(&arena);
 }
 
 TEST(the_document_has_the_rules) {
-  struct strbuf rules;
+  SCOPED(strbuf_fini) struct strbuf rules;
   strbuf_init(&rules, TEXT_MAX);
   put_rules(&rules);
-  char *document = file_content(DOCUMENT);
+  SCOPED(memory_free) char *document = file_content(DOCUMENT);
   const char *mark = strstr(document, MARK);
   assert_non_null(mark);
   if (strcmp(mark + strlen(MARK), rules.text) != 0) {
     fail_msg("docs/EXPLAIN.md has other rules: cmake --build BUILD --target update_reference");
   }
-  free(document);
-  strbuf_fini(&rules);
 }
 
 static int write_document(void) {
@@ -250,24 +241,22 @@ static int write_document(void) {
 
 /* Idle links are slow; what counts is the best that was seen under load. */
 TEST(a_link_that_trains_down_at_idle_is_no_finding) {
-  struct explanation explanation;
+  SCOPED(explanation_fini) struct explanation explanation;
   explain_changed("UPDATE telemetry SET pcie_generation = 1 WHERE at_ns > (SELECT min(at_ns) FROM "
                   "telemetry) + 5e8;",
                   NULL, &explanation);
   assert_int_equal(explanation.findings, 0);
   assert_non_null(row_of(&explanation, "pcie_link", EXPLAIN_NOT_FOUND));
-  explanation_fini(&explanation);
 }
 
 TEST(what_was_not_sampled_is_not_known) {
-  struct explanation explanation;
+  SCOPED(explanation_fini) struct explanation explanation;
   explain_changed("DELETE FROM telemetry;", NULL, &explanation);
   assert_int_equal(explanation.findings, 0);
   assert_non_null(row_of(&explanation, "pcie_link", EXPLAIN_UNKNOWN));
   assert_non_null(row_of(&explanation, "throttled_heat", EXPLAIN_UNKNOWN));
   assert_non_null(row_of(&explanation, "gpu_in_use", EXPLAIN_UNKNOWN));
   assert_null(row_of(&explanation, "throttled_heat", EXPLAIN_NOT_FOUND));
-  explanation_fini(&explanation);
 }
 
 TEST(findings_come_by_how_far_their_cases_are_behind) {
@@ -333,7 +322,7 @@ TEST(a_set_of_gpus_that_alone_is_slow_shares_an_uplink) {
 /* Of GPUs below one root port it is not said that each has its own, where they lose nothing either.
  */
 TEST(a_root_port_that_is_shared_is_not_one_each) {
-  struct explanation explanation;
+  SCOPED(explanation_fini) struct explanation explanation;
   explain_changed("UPDATE environment_fact SET value = 'none' WHERE name = 'hypervisor';"
                   "INSERT INTO environment_fact VALUES (1, 'pcie_path', 0, 'ok', '0000:00:01.0'),"
                   "(1, 'pcie_path', 1, 'ok', '0000:00:01.0');",
@@ -342,7 +331,6 @@ TEST(a_root_port_that_is_shared_is_not_one_each) {
   assert_non_null(row);
   assert_non_null(strstr(row->evidence, "; below one root port: gpu0 gpu1"));
   assert_null(strstr(row->evidence, "of its own"));
-  explanation_fini(&explanation);
 }
 
 static char *key_of(struct database *database, const char *case_name) {
@@ -395,7 +383,7 @@ TEST(a_run_of_an_older_schema_is_explained) {
   struct database *database = NULL;
   struct explanation explanation;
   sqlite3 *older = NULL;
-  char *recorded = file_text("results-1002.sql");
+  SCOPED(memory_free) char *recorded = file_text("results-1002.sql");
   assert_true(file >= 0);
   assert_int_equal(close(file), 0);
   assert_int_equal(sqlite3_open(path, &older), SQLITE_OK);
@@ -409,12 +397,11 @@ TEST(a_run_of_an_older_schema_is_explained) {
   explanation_fini(&explanation);
   database_close(database);
   assert_int_equal(remove(path), 0);
-  free(recorded);
 }
 
 /* The state of the moment is a part of a machine alone. */
 TEST(a_machine_alone_is_explained) {
-  struct machine *machine = machine_new();
+  SCOPED(memory_free) struct machine *machine = machine_new();
   (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "ok");
   machine->gpu_count = 2;
   machine->node_count = 1;
@@ -428,8 +415,8 @@ TEST(a_machine_alone_is_explained) {
     (void)snprintf(machine->gpus[i].name, sizeof machine->gpus[i].name, "a GPU");
     machine->links[i][1 - i] = (struct gpu_link){.peer_access = true};
   }
-  struct database *database = NULL;
-  struct explanation explanation;
+  SCOPED(database_close_at) struct database *database = NULL;
+  SCOPED(explanation_fini) struct explanation explanation;
   assert_ok(record_machine(machine, &database, err), err);
   assert_ok(explain_find(database, &(struct explain_request){0}, &explanation, err), err);
   assert_null(explanation.run_uuid);
@@ -440,9 +427,6 @@ TEST(a_machine_alone_is_explained) {
   assert_int_equal(row_of(&explanation, "pcie_link", EXPLAIN_UNKNOWN)->gpu, 0);
   assert_int_equal(row_of(&explanation, "gpu_in_use", EXPLAIN_FOUND)->gpu, 0);
   assert_null(row_of(&explanation, "throttled_heat", EXPLAIN_UNKNOWN));
-  explanation_fini(&explanation);
-  database_close(database);
-  free(machine);
 }
 
 int test_options(int argc, char **argv) {

@@ -3,8 +3,10 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
+RELEASE(history_free, struct history)
+
 TEST(history_marks_drivers_and_changes) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   const size_t a = made_environment(m, "node", "580.1", false);
   const size_t b = made_environment(m, "node", "590.1", false);
   const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
@@ -12,7 +14,7 @@ TEST(history_marks_drivers_and_changes) {
     made_run(m, run < 4 ? a : b);
     made_medians(m, bench, run, run < 8 ? 50 : 45, 6);
   }
-  struct history *history = history_new(m);
+  SCOPED(history_free_at) struct history *history = history_new(m);
   assert_int_equal(history->series_count, 1);
   const struct history_series *series = &history->series[0];
   assert_int_equal(series->point_count, 12);
@@ -31,8 +33,6 @@ TEST(history_marks_drivers_and_changes) {
   assert_int_equal(series->earlier, 7);
   assert_true(fabs(series->points[0].value - 50) < 0.05);
   assert_true(series->points[0].low < series->points[0].high);
-  history_free(history);
-  measured_free(m);
 }
 
 enum { PROCESSES = 5 };
@@ -339,7 +339,7 @@ TEST(the_least_change_is_what_is_marked) {
 }
 
 TEST(a_driver_after_the_first_run_has_its_change) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   const size_t a = made_environment(m, "node", "580.1", false);
   const size_t b = made_environment(m, "node", "590.1", false);
   const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
@@ -347,25 +347,21 @@ TEST(a_driver_after_the_first_run_has_its_change) {
     made_run(m, run == 0 ? a : b);
     made_medians(m, bench, run, run == 0 ? 50 : 45, PROCESSES);
   }
-  struct history *history = history_new(m);
+  SCOPED(history_free_at) struct history *history = history_new(m);
   const struct history_point *point = &history->series[0].points[1];
   assert_int_equal(point->mark, HISTORY_DRIVER);
   assert_true(fabs(point->change - -0.1) < 0.002);
-  history_free(history);
-  measured_free(m);
 }
 
 TEST(history_of_nothing_is_empty) {
-  struct measured *m = measured_new();
-  struct history *history = history_new(m);
+  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(history_free_at) struct history *history = history_new(m);
   assert_int_equal(history->series_count, 0);
-  history_free(history);
-  measured_free(m);
 }
 
 TEST(cases_of_one_name_say_what_tells_them_apart) {
   static const char *const SETTINGS[] = {"n 1", "case_key b", "n 3, o true", NULL};
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   made_run(m, made_environment(m, "node", "580.1", false));
   for (size_t i = 0; i < 4; i++) {
     static const char *const DEFINITIONS[] = {"{\"n\":1}", "{}", "{\"n\":3,\"o\":true}", "{}"};
@@ -374,7 +370,7 @@ TEST(cases_of_one_name_say_what_tells_them_apart) {
     m->cases[bench].definition = DEFINITIONS[i];
     made_medians(m, bench, 0, 50, 1);
   }
-  struct history *history = history_new(m);
+  SCOPED(history_free_at) struct history *history = history_new(m);
   assert_int_equal(history->series_count, 4);
   for (size_t i = 0; i < 4; i++) {
     assert_int_equal(history->series[i].bench, i);
@@ -384,6 +380,4 @@ TEST(cases_of_one_name_say_what_tells_them_apart) {
       assert_string_equal(history->series[i].settings, SETTINGS[i]);
     }
   }
-  history_free(history);
-  measured_free(m);
 }

@@ -3,6 +3,8 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
+RELEASE(machines_free, struct machines)
+
 enum { NODES = 4, WEEKS = 32, UPGRADE = 15, STEP = 22, CASES = 4 };
 
 static const int64_t WEEK_NS = INT64_C(7) * 86400 * 1000000000;
@@ -50,8 +52,9 @@ static struct measured *make_years(size_t nodes, const struct planted *planted, 
 
 TEST(one_machine_that_changed_is_named) {
   uint64_t seed = 5;
+  SCOPED(measured_free_at)
   struct measured *m = make_years(NODES, &(struct planted){-0.02, -0.04}, &seed);
-  struct machines *machines = machines_new(m);
+  SCOPED(machines_free_at) struct machines *machines = machines_new(m);
   assert_int_equal(machines->node_count, NODES);
   assert_int_equal(machines->period_count, WEEKS);
   assert_int_equal(machines->period_ns, WEEK_NS);
@@ -71,14 +74,13 @@ TEST(one_machine_that_changed_is_named) {
   assert_int_equal(cells[WEEKS - 1].bench, 3);
   assert_true(cells[0].level > -0.005);
   assert_true(machines->cells[WEEKS - 1].level > -0.005);
-  machines_free(machines);
-  measured_free(m);
 }
 
 TEST(what_a_driver_changed_is_told_by_block) {
   uint64_t seed = 6;
+  SCOPED(measured_free_at)
   struct measured *m = make_years(NODES, &(struct planted){-0.02, 0}, &seed);
-  struct machines *machines = machines_new(m);
+  SCOPED(machines_free_at) struct machines *machines = machines_new(m);
   assert_int_equal(machines->step_count, 0);
   assert_int_equal(machines->upgrade_count, 1);
   const struct machines_upgrade *upgrade = &machines->upgrades[0];
@@ -93,8 +95,6 @@ TEST(what_a_driver_changed_is_told_by_block) {
   const struct machines_band *bands = machines->blocks[0].bands;
   assert_true(bands[0].median - bands[WEEKS - 1].median > 0.015);
   assert_true(bands[0].low <= bands[0].median && bands[0].median <= bands[0].high);
-  machines_free(machines);
-  measured_free(m);
 }
 
 /* Nothing was planted: a step is chance in at most one look of twenty. */
@@ -115,19 +115,17 @@ TEST(sound_machines_have_no_steps) {
 /* Without others to compare with, a new driver is a step. */
 TEST(a_machine_alone_has_its_drivers) {
   uint64_t seed = 8;
-  struct measured *m = make_years(1, &(struct planted){-0.04, 0}, &seed);
-  struct machines *machines = machines_new(m);
+  SCOPED(measured_free_at) struct measured *m = make_years(1, &(struct planted){-0.04, 0}, &seed);
+  SCOPED(machines_free_at) struct machines *machines = machines_new(m);
   assert_int_equal(machines->step_count, 1);
   assert_int_equal(machines->steps[0].case_count, 2);
   assert_string_equal(machines->steps[0].what, "driver 580.1 to 590.1");
   assert_int_equal(machines->steps[0].until, UPGRADE);
-  machines_free(machines);
-  measured_free(m);
 }
 
 /* Back and forth between two drivers is still one machine. */
 TEST(a_machine_counts_once_for_a_driver) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   const size_t environments[] = {made_environment(m, "a", "580.1", false),
                                  made_environment(m, "a", "590.1", false)};
   const size_t bench = made_case(m, "k", "up", 0, 1 << 20);
@@ -140,11 +138,9 @@ TEST(a_machine_counts_once_for_a_driver) {
                                             .ns = 20000,
                                             .status = CASE_OK});
   }
-  struct machines *machines = machines_new(m);
+  SCOPED(machines_free_at) struct machines *machines = machines_new(m);
   assert_int_equal(machines->upgrade_count, 2);
   assert_int_equal(machines->upgrades[0].node_count, 1);
   assert_int_equal(machines->upgrades[1].node_count, 1);
   assert_true(isnan(machines->upgrades[0].errors[0]));
-  machines_free(machines);
-  measured_free(m);
 }

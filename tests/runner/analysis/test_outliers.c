@@ -635,11 +635,10 @@ TEST(the_latest_run_counts_where_it_is_asked_for) {
 }
 
 TEST(simulated_and_real_are_not_mixed) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   made_run(m, made_environment(m, "n0", "580.1", false));
   made_run(m, made_environment(m, "n1", "580.1", true));
   struct outliers *outliers = NULL;
   assert_int_equal(outliers_find(m, &(struct outliers_options){0}, &outliers, err), STATUS_INVALID);
   assert_non_null(strstr(err->message, "simulated"));
-  measured_free(m);
 }

@@ -2,6 +2,8 @@
 #include "runner/analysis/outliers.h"
 #include "tests/runner/analysis/made.h"
 
+RELEASE(outliers_free, struct outliers)
+
 enum { MIB = 1 << 20, HOSTS = 10, SIZES = 3, CASES = MADE_GPUS * SIZES };
 static const char *const KEYS[CASES] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
 
@@ -9,7 +11,7 @@ static const char *const KEYS[CASES] = {"a", "b", "c", "d", "e", "f", "g", "h", 
  * is no noise of the rest; of most as well. */
 static void check_slow(size_t slow) {
   enum side sides[2 * HOSTS];
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   for (size_t h = 0; h < HOSTS; h++) {
     const size_t at = made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false);
     sides[made_run(m, at)] = SIDE_A;
@@ -21,7 +23,7 @@ static void check_slow(size_t slow) {
       made_medians(m, bench, run, run < 2 * slow && sides[run] == SIDE_B ? 47.5 : 50, 3);
     }
   }
-  struct outliers *outliers = NULL;
+  SCOPED(outliers_free_at) struct outliers *outliers = NULL;
   struct error err = {0};
   const struct outliers_options options = {.sides = sides, .changes = true};
   assert_int_equal(outliers_find(m, &options, &outliers, &err), STATUS_OK);
@@ -31,8 +33,6 @@ static void check_slow(size_t slow) {
     assert_true(outliers->parts[i].certain);
     assert_int_equal(outliers->parts[i].slow_cases, CASES);
   }
-  outliers_free(outliers);
-  measured_free(m);
 }
 
 TEST(several_nodes_that_changed_are_certain) {
@@ -64,7 +64,7 @@ static void add_path(struct measured *m, const char *key, int from, int to, doub
 /* Ten nodes of two GPUs, of which one is slow: all that its node does between them is, too, and the
  * node is not blamed. Each case counts once. */
 TEST(a_slow_gpu_is_not_its_node) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   for (size_t h = 0; h < HOSTS; h++) {
     made_run(m, made_machine(m, arena_format(&m->arena, "n%zu", h), "580.1", false, 2));
   }
@@ -85,21 +85,19 @@ TEST(a_slow_gpu_is_not_its_node) {
   }
   add_path(m, "x", 0, 1, 40);
   add_path(m, "y", 1, 0, 40);
-  struct outliers *outliers = NULL;
+  SCOPED(outliers_free_at) struct outliers *outliers = NULL;
   assert_int_equal(outliers_find(m, &(struct outliers_options){0}, &outliers, err), STATUS_OK);
   assert_int_equal(outliers->part_count, 1);
   assert_string_equal(outliers->parts[0].host, "n3");
   assert_int_equal(outliers->parts[0].gpus, 2);
   assert_int_equal(outliers->parts[0].cases, CASES / 2);
   assert_int_equal(outliers->parts[0].slow_cases, CASES / 2);
-  outliers_free(outliers);
-  measured_free(m);
 }
 
 /* A GPU of a fast node that is 1.2 % slower than the node's others, and as fast as usual: on no
  * other node is its place faster by what matters. */
 TEST(a_gpu_is_not_slow_without_a_slow_result) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   for (size_t h = 0; h < HOSTS; h++) {
     made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
   }
@@ -110,10 +108,8 @@ TEST(a_gpu_is_not_slow_without_a_slow_result) {
       }
     }
   }
-  struct outliers *outliers = NULL;
+  SCOPED(outliers_free_at) struct outliers *outliers = NULL;
   assert_int_equal(outliers_find(m, &(struct outliers_options){.slow_only = true}, &outliers, err),
                    STATUS_OK);
   assert_int_equal(outliers->part_count, 0);
-  outliers_free(outliers);
-  measured_free(m);
 }

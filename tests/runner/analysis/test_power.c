@@ -104,7 +104,7 @@ TEST(as_many_are_found_as_promised) {
 /* Of one run the processes are known, and runs are taken to differ as much. */
 TEST(one_run_is_said_to_be_one) {
   uint64_t seed = 3;
-  struct measured *m = recorded(&seed);
+  SCOPED(measured_free_at) struct measured *m = recorded(&seed);
   m->run_count = 1;
   size_t kept = 0;
   for (size_t i = 0; i < m->median_count; i++) {
@@ -118,7 +118,6 @@ TEST(one_run_is_said_to_be_one) {
   assert_false(spreads.between_known);
   assert_true(spreads.cases[0].between > 0);
   arena_fini(&spreads.arena);
-  measured_free(m);
 }
 
 TEST(what_matters_is_less_than_the_change) {

@@ -1,4 +1,5 @@
 /* One document, on a terminal, as Markdown and for programs. */
+#include "engine/base/arena.h"
 #include "runner/document/document.h"
 #include "tests/cmocka.h"
 
@@ -22,7 +23,7 @@ static void say_all(struct document *document) {
 static void expect_document(struct table_options options, const char *expected) {
   struct document document;
   struct error err = {0};
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   options.stream = open_memstream(&text, &length);
   assert_non_null(options.stream);
@@ -31,7 +32,6 @@ static void expect_document(struct table_options options, const char *expected) 
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(options.stream), 0);
   assert_string_equal(text, expected);
-  free(text);
 }
 
 TEST(a_terminal_wraps_and_escapes) {

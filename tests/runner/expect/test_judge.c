@@ -141,7 +141,7 @@ static void judged_fini(struct judged *judged) {
 
 /* "short: 27 GB/s, usual 50-60" of the first finding, "nothing is known" or "not measured". */
 static void assert_said(struct judged *judged, const char *expected) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *found =
       judged->count > 0
           ? arena_format(&arena, "%s: %s", expect_verdict_text(judged->findings[0].verdict),
@@ -149,7 +149,6 @@ static void assert_said(struct judged *judged, const char *expected) {
       : expect_judge_judged(judged->judge)->unknown > 0 ? "nothing is known"
                                                         : "not measured";
   assert_string_equal(found, expected);
-  arena_fini(&arena);
   judged_fini(judged);
 }
 
@@ -220,11 +219,10 @@ TEST(disturbance_is_a_fact_of_its_own) {
       {UP, .gbps = 24, .undisturbed = 1, .disturbed = 31, .disturbed_slower = 22, EXACT},
       {UP_TO("gpu1"), .gbps = 55, .undisturbed = 1, .disturbed = 50, .disturbed_slower = 9},
       {UP_TO("gpu2"), .gbps = 55, .undisturbed = 1, .disturbed = 4, .disturbed_slower = 40}};
-  struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
+  SCOPED(judged_fini) struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
   assert_string_equal(expect_judge_summary(judged.judge),
                       "1 of 3 results below expectation for H200s; host busy: 50 % of trials were "
                       "up to 9 % slower (b/numa0-gpu1, and 1 more): see haul explain");
-  judged_fini(&judged);
 }
 
 TEST(of_times_less_is_better) {
@@ -482,11 +480,11 @@ TEST(what_slowed_it_is_of_the_number_that_counts) {
   static const struct said FIRST = {UP, .gbps = 20, .spread = 30, .slowed_by = "a program"};
   static const struct said SECOND = {UP, .gbps = 20, .slowed_by = "heat"};
   struct judged again = judge_rows(UP_USUAL, &SECOND, 1);
+  SCOPED(judged_fini)
   struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, &FIRST, 1, &again);
   judged_fini(&again);
   assert_string_equal(judged.findings[0].slowed_by, "heat");
   assert_string_equal(judged.findings[0].name, "b/numa0-gpu0");
-  judged_fini(&judged);
 }
 
 /* The row keeps what was recorded; what is said of it is of the number that counts. */
@@ -499,6 +497,7 @@ TEST(a_row_says_which_number_was_judged) {
       {"broken", "NULL", "20", "measured once more: broken: crashed: signal 9"}};
   static const char *const NAMES[] = {"as_expected", "judged", "gbps", "expected_remark"};
   struct judged again = judge_rows(UP_USUAL, COUNTED(SECOND));
+  SCOPED(judged_fini)
   struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, COUNTED(FIRST), &again);
   judged_fini(&again);
   for (size_t row = 0; row < 2; row++) {
@@ -512,7 +511,6 @@ TEST(a_row_says_which_number_was_judged) {
   assert_int_equal(expect_judge_judged(judged.judge)->verdicts[EXPECT_BROKEN], 1);
   assert_string_equal(expect_judge_summary(judged.judge),
                       "1 result is as expected for H200s (from 3 measurements); 1 went wrong");
-  judged_fini(&judged);
 }
 
 TEST(shortfalls_are_gathered_by_place) {
@@ -536,14 +534,13 @@ TEST(shortfalls_are_gathered_by_place) {
       "host, host memory: 1 GB/s, usual 50-60 (b/numa0-numa1)",
       "several GPUs, flows at once: 20 GB/s, usual 50-60 (b/numa0-gpu3)",
       "7 of 8 results below expectation for H200s: see haul explain"};
-  struct judged judged = judge_rows(ROWS, COUNTED(CASES));
+  SCOPED(judged_fini) struct judged judged = judge_rows(ROWS, COUNTED(CASES));
   const char *const *lines = NULL;
   const size_t count = expect_judge_words(judged.judge, &lines);
   assert_int_equal(count, COUNT_OF(EXPECTED));
   for (size_t i = 0; i < count; i++) {
     assert_string_equal(lines[i], EXPECTED[i]);
   }
-  judged_fini(&judged);
 }
 
 TEST(the_summary_counts_what_is_known) {
@@ -608,8 +605,8 @@ TEST(what_went_wrong_is_said_with_its_reason) {
   static const struct said CASES[] = {{UP, .gbps = 55},
                                       {UP_TO("gpu1"), .status = "failed", .reason = "code 719"},
                                       {PEERS("gpu0", "gpu1"), .status = "hung"}};
-  struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
-  struct arena arena = {0};
+  SCOPED(judged_fini) struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
+  SCOPED(arena_fini) struct arena arena = {0};
   const struct expect_finding *broken = expect_judge_judged(judged.judge)->broken;
   assert_int_equal(expect_judge_judged(judged.judge)->broken_count,
                    2); /* of the second nothing is known */
@@ -621,8 +618,6 @@ TEST(what_went_wrong_is_said_with_its_reason) {
   const char *const *lines = NULL;
   assert_int_equal(expect_judge_words(judged.judge, &lines), 2);
   assert_string_equal(lines[0], "b/numa0-gpu1: failed: code 719, and 1 more");
-  arena_fini(&arena);
-  judged_fini(&judged);
 }
 
 TEST(rows_pass_with_what_is_known_of_them) {

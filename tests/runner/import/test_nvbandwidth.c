@@ -15,7 +15,7 @@ static enum status parse(const char *text, struct arena *arena, struct nvbandwid
 }
 
 TEST(real_file_of_0_8_is_read) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file file;
   if (nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena, &file,
                        err) != STATUS_OK) {
@@ -39,12 +39,11 @@ TEST(real_file_of_0_8_is_read) {
   assert_string_equal(file.tests[6].name, "device_to_device_bidirectional_memcpy_read_ce");
   assert_int_equal(file.tests[6].rows, 12);
   assert_true(isnan(file.tests[6].cells[0]));
-  arena_fini(&arena);
 }
 
 /* 0.5 names no devices; 0.6 and 0.7 name no host. */
 TEST(older_files_are_read) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file file;
   assert_ok(parse("{\"nvbandwidth\": {\"version\": \"v0.5\", \"git_version\": \"v0.5\", "
                   "\"CUDA Runtime Version\": 12040, \"Driver Version\": \"550.54.14\", "
@@ -68,7 +67,6 @@ TEST(older_files_are_read) {
   assert_string_equal(file.devices[0].pci_address, "0009:01:00.0");
   assert_null(file.host_name);
   assert_null(file.driver_version);
-  arena_fini(&arena);
 }
 
 TEST(mistakes_are_reported) {
@@ -118,7 +116,7 @@ TEST(mistakes_are_reported) {
 }
 
 TEST(broken_json_has_a_position) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file file;
   assert_int_equal(parse("{\n  \"nvbandwidth\": {\n    \"version\" \"v0.8\"\n", &arena, &file, err),
                    STATUS_INVALID);
@@ -135,7 +133,6 @@ TEST(broken_json_has_a_position) {
                      STATUS_INVALID);
   }
   assert_ok(nvbandwidth_parse(WHOLE, sizeof WHOLE - 1, "nvb.json", &arena, &file, err), err);
-  arena_fini(&arena);
 }
 
 static const struct nvbandwidth_test *test_of(const struct nvbandwidth_file *file,
@@ -175,7 +172,7 @@ static void print_test(FILE *out, const struct nvbandwidth_test *test, size_t ro
 }
 
 TEST(text_gives_what_the_json_gives) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file json;
   struct nvbandwidth_file file;
   assert_ok(nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena,
@@ -225,7 +222,6 @@ TEST(text_gives_what_the_json_gives) {
                                         : fabs(test->cells[k] - want->cells[k]) < 0.0051);
     }
   }
-  arena_fini(&arena);
 }
 
 /* As the README of 0.2 shows it, between its own lines. */
@@ -237,7 +233,7 @@ TEST(text_gives_what_the_json_gives) {
   "          0         1\n0     26.03     25.94\n```\n"
 
 TEST(text_without_a_version_is_of_0_2) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file file;
   if (parse(TEXT_0_2, &arena, &file, err) != STATUS_OK) {
     fail_msg("%s", err->message);
@@ -253,7 +249,6 @@ TEST(text_without_a_version_is_of_0_2) {
   static const char SHORT[] = "Running device_to_device_memcpy_write_ce.\n          0         1\n"
                               "0      0.00    276.07\n";
   assert_int_equal(parse(SHORT, &arena, &file, err), STATUS_INVALID);
-  arena_fini(&arena);
 }
 
 /* 0.5 has no addresses; tests that do not apply are "Waived:" without a name. */
@@ -287,7 +282,7 @@ TEST(text_without_a_version_is_of_0_2) {
   "           0         1\n 0    393.00    394.00\n"
 
 TEST(text_of_other_versions_is_read) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file file;
   assert_ok(parse(TEXT_0_5, &arena, &file, err), err);
   assert_int_equal(file.version, 5);
@@ -342,14 +337,12 @@ TEST(text_of_other_versions_is_read) {
       assert_true(test->rows == 0 || test->columns == 2);
     }
   }
-  arena_fini(&arena);
 }
 
 TEST(unreadable_file_is_an_error) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file file;
   assert_int_equal(nvbandwidth_read("/nowhere/nvb.json", &arena, &file, err), STATUS_NOT_FOUND);
   assert_int_equal(nvbandwidth_read("/tmp", &arena, &file, err), STATUS_INVALID);
   assert_int_equal(nvbandwidth_read("/dev/null", &arena, &file, err), STATUS_INVALID);
-  arena_fini(&arena);
 }

@@ -5,6 +5,7 @@
 #include "runner/plan/plan.h"
 #include "schema/scenario/scenario.h"
 #include "schema/scenario/selector.h"
+#include "tests/cmocka.h"
 
 /* 8 GPUs, NV18 between all (478.26 GB/s a port), PCIe 5 x16, 2 NUMA nodes, 4 GPUs each. */
 struct machine *machine_8xh100(void);
@@ -62,3 +63,4 @@ extern struct fake_engine fake_engine;
 
 /* The case of that name; a test without it fails. */
 const struct bench_case *planned_case(const struct plan *plan, const char *name);
+RELEASE(plan_free, struct plan)

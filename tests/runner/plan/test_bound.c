@@ -1,4 +1,5 @@
 /* The least window of a case: rates worked out by hand from the machines' numbers. */
+#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/bound.h"
@@ -187,7 +188,7 @@ TEST(what_is_not_known_has_no_peak) {
 }
 
 TEST(typical_times_are_there_for_everything) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct flow host = host_gpu(0, 0);
   host.target = endpoint_own(PLACE_NUMA, 1, MEMORY_PAGEABLE);
   assert_true(bound_typical_ns(&host, 1, machine) > 1e6); /* 64 MiB at 20 GB/s: 3.4 ms */
@@ -199,5 +200,4 @@ TEST(typical_times_are_there_for_everything) {
   pageable.source.memory = MEMORY_PAGEABLE;
   assert_true(bound_typical_ns(&pageable, 1, machine) > 5 * pinned_ns);
   assert_true(bound_typical_ns(NULL, 0, machine) >= 1);
-  free(machine);
 }

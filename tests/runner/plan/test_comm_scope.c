@@ -105,7 +105,7 @@ static void check_flow(const struct planned *f, const struct flow *flow,
 }
 
 TEST(every_microbenchmark_on_eight_gpus) {
-  struct planned f = plan_for("h100x8-nvlink.toml");
+  SCOPED(planned_fini) struct planned f = plan_for("h100x8-nvlink.toml");
   size_t seen = 0;
   assert_int_equal(BLOCK_COUNT, 28); /* the paper's 27, and both ways without peer access */
   assert_int_equal(f.scenario->block_count, BLOCK_COUNT);
@@ -140,12 +140,11 @@ TEST(every_microbenchmark_on_eight_gpus) {
     seen += count;
   }
   assert_int_equal(f.plan->case_count, seen);
-  planned_fini(&f);
 }
 
 /* One GPU: what needs two has one row that says so. */
 TEST(one_gpu_skips_what_needs_two) {
-  struct planned f = plan_for("gh200.toml");
+  SCOPED(planned_fini) struct planned f = plan_for("gh200.toml");
   assert_int_equal(f.plan->case_count, BLOCK_COUNT);
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct plan_case *c = &f.plan->cases[i];
@@ -156,5 +155,4 @@ TEST(one_gpu_skips_what_needs_two) {
       assert_string_equal(c->skip_reason, "needs two GPUs, this machine has 1");
     }
   }
-  planned_fini(&f);
 }

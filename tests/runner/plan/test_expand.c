@@ -51,13 +51,12 @@ static struct setting all_to_all(void) {
 }
 
 TEST(eight_gpus_are_56_ordered_pairs) {
-  struct made made = make(machine_8xh100(), all_to_all());
+  SCOPED(unmake) struct made made = make(machine_8xh100(), all_to_all());
   assert_int_equal(made.plan->case_count, 56);
   assert_int_equal(made.plan->skip_count, 0);
   expect_path(&made, 0, "gpu0-gpu1");
   expect_path(&made, 7, "gpu1-gpu0");
   expect_path(&made, 55, "gpu7-gpu6");
-  unmake(&made);
 }
 
 TEST(pairs_as_given) {
@@ -134,7 +133,7 @@ TEST(gpus_are_named_by_uuid) {
   setting.transfer.flow.from.selector =
       (struct selector){.kind = SELECTOR_LIST, .uuids = UUIDS, .uuid_count = COUNT_OF(UUIDS)};
   setting.transfer.flow.to = gpu_end(SELECT(0));
-  struct made made = make(machine, setting);
+  SCOPED(unmake) struct made made = make(machine, setting);
   assert_int_equal(made.plan->case_count, 2);
   expect_path(&made, 0, "gpu2-gpu0");
   expect_path(&made, 1, "gpu5-gpu0");
@@ -157,19 +156,17 @@ TEST(gpus_are_named_by_uuid) {
   made = make(machine, setting);
   assert_non_null(
       strstr(at(&made, 0)->skip_reason, "no GPU with the UUID GPU-bbbb1111-2: here are"));
-  unmake(&made);
 }
 
 TEST(unordered_keeps_pairs_that_have_no_reverse) {
   struct setting setting = setting_of(gpu_end(SELECT(2, 3)), gpu_end(SELECT(0, 2)));
   setting.transfer.pairs_given = true;
   setting.transfer.pairs = PAIRS_UNORDERED;
-  struct made made = make(machine_8xh100(), setting);
+  SCOPED(unmake) struct made made = make(machine_8xh100(), setting);
   assert_int_equal(made.plan->case_count, 3);
   expect_path(&made, 0, "gpu2-gpu0");
   expect_path(&made, 1, "gpu3-gpu0");
   expect_path(&made, 2, "gpu3-gpu2");
-  unmake(&made);
 }
 
 TEST(nodes_are_paired_with_themselves_too) {
@@ -190,11 +187,11 @@ TEST(nodes_are_paired_with_themselves_too) {
 }
 
 TEST(one_gpu_by_number_to_itself_is_a_local_copy) {
+  SCOPED(unmake)
   struct made made = make(machine_8xh100(), setting_of(gpu_end(SELECT(3)), gpu_end(SELECT(3))));
   assert_int_equal(made.plan->case_count, 1);
   expect_path(&made, 0, "gpu3-gpu3");
   assert_null(at(&made, 0)->skip_reason);
-  unmake(&made);
 }
 
 TEST(local_and_remote_are_seen_from_the_gpu) {
@@ -236,12 +233,12 @@ TEST(an_unknown_nearest_node_is_a_reason_but_with_one_node) {
 }
 
 TEST(local_without_a_gpu_at_the_other_end_is_refused) {
+  SCOPED(unmake)
   struct made made = make(machine_cpu(), setting_of(numa_end(SELECT_LOCAL, MEMORY_PAGEABLE),
                                                     numa_end(SELECT_ALL, MEMORY_PAGEABLE)));
   assert_int_equal(made.plan->case_count, 1);
   expect_skip(&made, 0, "numa.local:pageable-numa.all:pageable",
               "\"local\" and \"remote\" are seen from the GPU at the other end, and there is none");
-  unmake(&made);
 }
 
 TEST(memory_only_nodes_are_measured_only_when_named) {
@@ -274,6 +271,7 @@ TEST(memory_only_nodes_are_measured_only_when_named) {
 }
 
 TEST(what_is_not_there_is_skipped_and_says_what_there_is) {
+  SCOPED(unmake)
   struct made made = make(machine_4xl40s(), setting_of(numa_end(SELECT(0, 5), MEMORY_PINNED),
                                                        gpu_end(SELECT(0, 7, 8, 9))));
   assert_int_equal(made.plan->case_count, 2);
@@ -281,15 +279,13 @@ TEST(what_is_not_there_is_skipped_and_says_what_there_is) {
               "there is no NUMA node 5 (nodes: 0,1); there is no GPU 7-9 (GPUs: 0-3)");
   assert_int_equal(at(&made, 0)->bench.flow_count, 0);
   expect_path(&made, 1, "numa0:pinned-gpu0");
-  unmake(&made);
 }
 
 TEST(no_gpu_is_one_skip_with_the_state_of_cuda) {
-  struct made made = make(machine_cpu(), all_to_all());
+  SCOPED(unmake) struct made made = make(machine_cpu(), all_to_all());
   assert_int_equal(made.plan->case_count, 1);
   expect_skip(&made, 0, "gpu.all-gpu.all", "there is no NVIDIA driver (libcuda.so.1)");
   assert_int_equal(made.plan->estimate_ns, 0);
-  unmake(&made);
 }
 
 TEST(gpus_that_cuda_does_not_see_are_left_out) {
@@ -308,10 +304,9 @@ TEST(gpus_that_cuda_does_not_see_are_left_out) {
 }
 
 TEST(pairs_need_two_places) {
-  struct made made = make(machine_gh200(), all_to_all());
+  SCOPED(unmake) struct made made = make(machine_gh200(), all_to_all());
   assert_int_equal(made.plan->case_count, 1);
   expect_skip(&made, 0, "gpu.all-gpu.all", "needs two GPUs, this machine has 1");
-  unmake(&made);
 }
 
 TEST(reverse_and_both) {
@@ -337,12 +332,11 @@ TEST(the_initiator_belongs_to_each_flow) {
   setting.transfer.direction = DIRECTION_BOTH;
   setting.transfer.flow.initiator_given = true;
   setting.transfer.flow.base.initiator = INITIATOR_TARGET;
-  struct made made = make(machine_8xh100(), setting);
+  SCOPED(unmake) struct made made = make(machine_8xh100(), setting);
   for (uint32_t i = 0; i < 2; i++) {
     assert_int_equal(at(&made, 0)->bench.flows[i].initiator, INITIATOR_TARGET);
     assert_int_equal(at(&made, 0)->bench.flows[i].target.index, 1 - i);
   }
-  unmake(&made);
 }
 
 TEST(both_ways_stands_once_unless_asked) {
@@ -469,11 +463,10 @@ TEST(ring_and_bisection) {
 TEST(gpus_of_a_node_run_together_per_source) {
   struct setting setting = setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL));
   setting.transfer.concurrent = CONCURRENT_PER_SOURCE;
-  struct made made = make(machine_8xh100(), setting);
+  SCOPED(unmake) struct made made = make(machine_8xh100(), setting);
   assert_int_equal(made.plan->case_count, 2);
   expect_path(&made, 0, "numa0:pinned-gpu0..3");
   expect_path(&made, 1, "numa1:pinned-gpu4..7");
-  unmake(&made);
 }
 
 TEST(loads_run_beside_every_case) {
@@ -585,11 +578,10 @@ TEST(spelled_flows_are_one_case) {
 TEST(a_shape_sets_the_size) {
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   setting.transfer.flow.base.shape = (struct copy_shape){.width_bytes = 1000, .height = 8};
-  struct made made = make(machine_8xh100(), setting);
+  SCOPED(unmake) struct made made = make(machine_8xh100(), setting);
   const struct flow *flow = at(&made, 0)->bench.flows;
   assert_int_equal(flow->size_bytes, 8000);
   assert_int_equal(flow->shape.depth, 1);
   assert_int_equal(flow->shape.pitch_bytes, 1000);
   assert_int_equal(at(&made, 0)->bench.payload_bytes, 8000);
-  unmake(&made);
 }

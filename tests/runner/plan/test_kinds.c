@@ -12,6 +12,7 @@
 /* A kernel's operations and limit; as a load it is on the GPU that starts the copy, once, with the
  * size of its own operation. */
 TEST(kernels_that_compute_know_their_peak) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h200x4.toml",
       HEAD "[[compute]]\nname = \"c\"\nop = [\"matmul\", \"fma\", \"triad\"]\nat.gpu = 3\n"
@@ -40,11 +41,11 @@ TEST(kernels_that_compute_know_their_peak) {
   assert_int_equal(beside->flows[2].source.index, 2);
   assert_int_equal(beside->flows[2].target.index, 2);
   assert_int_equal(beside->flows[2].size_bytes, UINT64_C(512) << 20);
-  planned_fini(&made);
 }
 
 /* Every node's threads and every node's memory; its definition has the node and no GPU. */
 TEST(processors_chase_through_every_nodes_memory) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "gb200x4.toml", HEAD "[[chase]]\nname = \"c\"\nspace = \"host\"\nat = { numa = \"*\" }\n"
                            "of.memory = [\"pageable\", \"huge\"]\nfootprint = \"4MiB\"\n");
@@ -55,22 +56,22 @@ TEST(processors_chase_through_every_nodes_memory) {
   assert_int_equal(far->work->chase.memory.index, 1);
   assert_non_null(strstr(far->definition, "\"node\":0,\"memory\":"));
   assert_null(strstr(far->definition, "\"gpu\":"));
-  planned_fini(&made);
 }
 
 /* A green context is told apart, and the usual way keeps its key. */
 TEST(green_contexts_are_in_the_definition) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[compute]]\nname = \"c\"\nop = \"fma\"\nat.gpu = 0\n"
                           "sm_percent = 50\nsm_share = [\"blocks\", \"green_context\"]\n");
   assert_int_equal(made.plan->case_count, 2);
   assert_null(strstr(made.plan->cases[0].bench.definition, "sm_share"));
   assert_non_null(strstr(made.plan->cases[1].bench.definition, "\"sm_share\":\"green_context\""));
-  planned_fini(&made);
 }
 
 /* A load without ends takes those of the measured flow, in memory of its own kind. */
 TEST(unified_memory_mirrors_a_copy) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[transfer]]\nname = \"t\"\nmethod = \"ce\"\nfrom.gpu = 0\n"
                           "to.numa = 0\nsize = 65536\n"
@@ -81,11 +82,11 @@ TEST(unified_memory_mirrors_a_copy) {
   assert_int_equal(load->source.place, PLACE_NUMA);
   assert_int_equal(load->source.memory, MEMORY_MANAGED);
   assert_int_equal(load->target.memory, MEMORY_MANAGED);
-  planned_fini(&made);
 }
 
 /* One flow to the GPU, whose keys are those of its operation. */
 TEST(signals_are_flows_in_their_definition) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[signal]]\nname = \"s\"\nop = [\"flag\", \"atomics\"]\nat.gpu = 0\n"
                           "of.gpu = [0, 1]\nflags = \"sender\"\n"
@@ -99,16 +100,15 @@ TEST(signals_are_flows_in_their_definition) {
   assert_int_equal(many->operations, 100 * 128 * 256);
   assert_non_null(strstr(many->definition, "\"kernel\":{\"grid\":128,\"block\":256}"));
   assert_int_equal(planned_case(made.plan, "h/gpu2-numa0:pinned")->operations, 16);
-  planned_fini(&made);
 }
 
 TEST(a_flag_within_a_gpu_is_told_in_keys_of_signals) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[signal]]\nname = \"s\"\nop = \"flag\"\nat.gpu = 1\nof.gpu = 1\n");
   assert_int_equal(made.plan->case_count, 1);
   assert_string_equal(made.plan->cases[0].skip_reason,
                       "both ends are the same GPU: give `of` another GPU, or a node");
-  planned_fini(&made);
 }
 
 /* Another process answers: it stands at the source. What shares memory says which kind it is, in
@@ -135,6 +135,7 @@ TEST(signals_name_the_process_that_answers) {
 
 /* A flow for each share, which are the whole together; one stream is the case that it was. */
 TEST(bytes_are_divided_among_streams) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[transfer]]\nname = \"t\"\nmethod = \"ce\"\nfrom.numa = 0\nto.gpu = 0\n"
                           "size = 1003\nstreams = [1, 4]\npriority = [\"default\", \"highest\"]\n"
@@ -149,5 +150,4 @@ TEST(bytes_are_divided_among_streams) {
   assert_int_equal(four->flows[2].priority, STREAM_PRIORITY_HIGHEST);
   assert_non_null(strstr(four->definition, "\"priority\":\"highest\""));
   assert_null(strstr(made.plan->cases[0].bench.definition, "priority"));
-  planned_fini(&made);
 }

@@ -106,7 +106,7 @@ static void check_case(const struct bench_case *bench, const struct expected *ex
 }
 
 TEST(every_pattern_on_eight_gpus) {
-  struct planned f = plan_for("h100x8-nvlink.toml");
+  SCOPED(planned_fini) struct planned f = plan_for("h100x8-nvlink.toml");
   size_t seen = 0;
   assert_int_equal(f.plan->skip_count, 0);
   assert_int_equal(f.plan->duplicate_count, 0);
@@ -127,12 +127,11 @@ TEST(every_pattern_on_eight_gpus) {
     }
   }
   assert_int_equal(f.plan->case_count, seen + 8 + 2 * 56 + 2 * 8); /* latencies; read and write */
-  planned_fini(&f);
 }
 
 /* All flows of a case end, or begin, at one GPU; in all_to_host each at its own node. */
 TEST(concurrent_flows_share_what_their_name_says) {
-  struct planned f = plan_for("h100x8-nvlink.toml");
+  SCOPED(planned_fini) struct planned f = plan_for("h100x8-nvlink.toml");
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct bench_case *bench = &f.plan->cases[i].bench;
     const bool to_one = strncmp(bench->block, "all_to_one", 10) == 0;
@@ -145,12 +144,11 @@ TEST(concurrent_flows_share_what_their_name_says) {
       assert_true(!to_host || flow->target.index == f.machine->gpus[k].numa_node);
     }
   }
-  planned_fini(&f);
 }
 
 /* Within a GPU a kernel reads alone, and writes alone: what its bytes are. */
 TEST(local_streams) {
-  struct planned f = plan_for("h100x8-nvlink.toml");
+  SCOPED(planned_fini) struct planned f = plan_for("h100x8-nvlink.toml");
   size_t count[stream_op_name_count] = {0};
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct bench_case *bench = &f.plan->cases[i].bench;
@@ -165,11 +163,10 @@ TEST(local_streams) {
   }
   assert_int_equal(count[STREAM_READ], 8);
   assert_int_equal(count[STREAM_WRITE], 8);
-  planned_fini(&f);
 }
 
 TEST(latencies) {
-  struct planned f = plan_for("h100x8-nvlink.toml");
+  SCOPED(planned_fini) struct planned f = plan_for("h100x8-nvlink.toml");
   size_t host = 0;
   size_t peer[chase_access_name_count] = {0};
   for (size_t i = 0; i < f.plan->case_count; i++) {
@@ -206,12 +203,11 @@ TEST(latencies) {
   assert_int_equal(host, 8);
   assert_int_equal(peer[CHASE_BY_LOAD], 56);
   assert_int_equal(peer[CHASE_BY_BULK], 56);
-  planned_fini(&f);
 }
 
 /* nvbandwidth has 44 tests; the list is that of its documentation. */
 TEST(all_names_are_there) {
-  struct planned f = plan_for("h100x8-nvlink.toml");
+  SCOPED(planned_fini) struct planned f = plan_for("h100x8-nvlink.toml");
   assert_int_equal(f.scenario->block_count, 44);
   for (size_t b = 0; b < COUNT_OF(blocks); b++) {
     for (unsigned m = 0; m < SUFFIXES; m++) {
@@ -224,7 +220,6 @@ TEST(all_names_are_there) {
       assert_int_equal(found, blocks[b].endings >> m & 1);
     }
   }
-  planned_fini(&f);
 }
 
 /* One block, one reason: what needs a second GPU is skipped and the rest is measured. */

@@ -1,4 +1,5 @@
 /* Names, keys, uniqueness, --only, order, refusals, estimates: what a plan makes of its cases. */
+#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/definition.h"
@@ -37,62 +38,56 @@ static struct plan *plan_one(const struct machine *machine, struct setting setti
 }
 
 TEST(names_show_block_path_axes_and_size) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct setting setting = host_to_device();
   const struct axis_value axes[] = {
       {"from.memory", "pinned"}, {"direction", "forward"}, {"measure.host_cache", "warm"},
       {"to.gpu", "*"},           {"odd key", "a b*"},      {"size", "64MiB"}};
   setting.axis_values = axes;
   setting.axis_value_count = COUNT_OF(axes);
-  struct plan *plan = plan_one(machine, setting);
+  SCOPED(plan_free_at) struct plan *plan = plan_one(machine, setting);
   const struct plan_case *c = &plan->cases[0];
   assert_string_equal(c->bench.name,
                       "block/numa0:pinned-gpu0/measure.host_cache=warm/odd_key=a_b_/64MiB");
   assert_string_equal(c->axes, "from.memory=pinned direction=forward measure.host_cache=warm "
                                "to.gpu=* odd key=a b* size=64MiB");
   assert_string_equal(c->bench.block, "block");
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(equal_names_of_different_cases_are_numbered) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   struct setting setting = host_to_device();
   for (uint32_t i = 0; i < 3; i++) {
     setting.measure.iterations = i; /* varied without an axis: cannot come from a scenario */
     add(builder, "block", setting);
   }
-  struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
+  SCOPED(plan_free_at) struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
   assert_int_equal(plan->case_count, 3);
   assert_string_equal(plan->cases[0].bench.name, "block/numa0:pinned-gpu0/64MiB");
   assert_string_equal(plan->cases[1].bench.name, "block/numa0:pinned-gpu0/64MiB/2");
   assert_string_equal(plan->cases[2].bench.name, "block/numa0:pinned-gpu0/64MiB/3");
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(identical_cases_are_measured_once) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   add(builder, "first", host_to_device());
   add(builder, "first", host_to_device()); /* even the name: vanishes */
   add(builder, "second", host_to_device());
   add(builder, "second", host_to_device()); /* as where a value is listed twice: vanishes, too */
-  struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
+  SCOPED(plan_free_at) struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
   assert_int_equal(plan->case_count, 1);
   assert_int_equal(plan->duplicate_count, 1);
   assert_string_equal(plan->duplicates[0].name, "second/numa0:pinned-gpu0/64MiB");
   assert_string_equal(plan->duplicates[0].same_as, "first/numa0:pinned-gpu0/64MiB");
   assert_string_equal(plan->duplicates[0].block, "second");
   assert_int_equal(plan->duplicates[0].listed, 1);
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(the_definition_is_canonical) {
-  struct machine *machine = machine_8xh100();
-  struct plan *plan = plan_one(machine, host_to_device());
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
+  SCOPED(plan_free_at) struct plan *plan = plan_one(machine, host_to_device());
   assert_string_equal(
       plan->cases[0].bench.definition,
       "{\"version\":1,\"kind\":\"transfer\",\"flows\":[{\"role\":\"measured\",\"method\":\"ce\","
@@ -101,8 +96,6 @@ TEST(the_definition_is_canonical) {
       "\"target\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\"},"
       "\"initiator\":\"target\",\"staged\":0,\"size_bytes\":67108864}],"
       "\"measure\":{\"min_trial_ns\":200000,\"host_cache\":\"warm\",\"device_cache\":\"warm\"}}");
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(the_key_is_xxh3_128) {
@@ -113,13 +106,11 @@ TEST(the_key_is_xxh3_128) {
 
 /* Key of a setting that the change function altered. */
 static void key_of(void (*change)(struct setting *), char key[CASE_KEY_MAX]) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct setting setting = host_to_device();
   change(&setting);
-  struct plan *plan = plan_one(machine, setting);
+  SCOPED(plan_free_at) struct plan *plan = plan_one(machine, setting);
   (void)snprintf(key, CASE_KEY_MAX, "%s", plan->cases[0].bench.key);
-  plan_free(plan);
-  free(machine);
 }
 
 static void nothing(struct setting *s) {
@@ -209,15 +200,12 @@ TEST(the_key_has_what_changes_the_number_and_no_more) {
 }
 
 TEST(caches_that_a_case_does_not_touch_are_not_in_its_key) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
-  struct plan *warm = plan_one(machine, setting);
+  SCOPED(plan_free_at) struct plan *warm = plan_one(machine, setting);
   setting.measure.host_cache = HOST_CACHE_FLUSHED;
-  struct plan *flushed = plan_one(machine, setting);
+  SCOPED(plan_free_at) struct plan *flushed = plan_one(machine, setting);
   assert_string_equal(warm->cases[0].bench.key, flushed->cases[0].bench.key);
-  plan_free(warm);
-  plan_free(flushed);
-  free(machine);
 }
 
 /* A copy of pageable memory of node 0, or one between GPUs 0 and 5 through the host. */
@@ -254,7 +242,7 @@ TEST(a_copy_by_a_processor_says_where_that_is) {
       {true, {.choice = CPU_NODE, .node = 0}, 0, "\"cpu\":0"}, /* of another source it is another */
       {true, cpu_any, 0, "\"cpu\":\"any\""},
   };
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     struct plan *plan = plan_host_copy(machine, cases[i].staged, cases[i].cpu);
     const struct bench_case *bench = &plan->cases[0].bench;
@@ -274,17 +262,15 @@ TEST(a_copy_by_a_processor_says_where_that_is) {
   assert_int_equal(plan->cases[0].bench.flows[0].cpu.choice, CPU_ANY);
   assert_null(strstr(plan->cases[0].bench.definition, "cpu"));
   plan_free(plan);
-  free(machine);
 }
 
 static void check_skip(const struct machine *machine, bool staged, struct flow_cpu cpu,
                        const char *reason) {
-  struct plan *plan = plan_host_copy(machine, staged, cpu);
+  SCOPED(plan_free_at) struct plan *plan = plan_host_copy(machine, staged, cpu);
   assert_non_null(plan->cases[0].skip_reason);
   if (strstr(plan->cases[0].skip_reason, reason) == NULL) {
     fail_msg("%s", plan->cases[0].skip_reason);
   }
-  plan_free(plan);
 }
 
 TEST(a_copying_thread_that_has_no_processor_is_skipped) {
@@ -326,7 +312,7 @@ static struct plan_builder *three_blocks(const struct machine *machine, const ch
 }
 
 TEST(only_takes_globs_on_blocks_and_cases) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   static const struct {
     const char *only;
     size_t count;
@@ -340,11 +326,10 @@ TEST(only_takes_globs_on_blocks_and_cases) {
     assert_int_equal(plan->case_count, cases[i].count);
     plan_free(plan);
   }
-  free(machine);
 }
 
 TEST(only_that_matches_nothing_names_what_is_near) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct plan_builder *builder = three_blocks(machine, "host_to_devise");
   struct plan *plan = NULL;
   assert_int_equal(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, err), STATUS_NOT_FOUND);
@@ -355,26 +340,27 @@ TEST(only_that_matches_nothing_names_what_is_near) {
       "\"host_to_device/numa0:pinned-gpu0/64MiB\"");
   assert_null(plan);
   plan_builder_free(builder);
-  free(machine);
 }
 
 TEST(a_duplicate_is_measured_when_only_names_it) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct plan_builder *builder = plan_builder_new(machine, "second");
   add(builder, "first", host_to_device());
   add(builder, "second", host_to_device());
-  struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
+  SCOPED(plan_free_at) struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
   assert_int_equal(plan->case_count, 1);
   assert_string_equal(plan->cases[0].bench.block, "second");
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(shuffled_is_one_order_a_seed_whatever_else_is_there) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
+  SCOPED(plan_free_at)
   struct plan *one = finish(three_blocks(machine, NULL), CASE_ORDER_SHUFFLED, 42);
+  SCOPED(plan_free_at)
   struct plan *two = finish(three_blocks(machine, NULL), CASE_ORDER_SHUFFLED, 42);
+  SCOPED(plan_free_at)
   struct plan *other = finish(three_blocks(machine, NULL), CASE_ORDER_SHUFFLED, 43);
+  SCOPED(plan_free_at)
   struct plan *part = finish(three_blocks(machine, "device_to_device"), CASE_ORDER_SHUFFLED, 42);
   size_t moved = 0;
   size_t at = 0;
@@ -387,29 +373,22 @@ TEST(shuffled_is_one_order_a_seed_whatever_else_is_there) {
   }
   assert_int_equal(at, 56);
   assert_true(moved > one->case_count / 2);
-  plan_free(one);
-  plan_free(two);
-  plan_free(other);
-  plan_free(part);
-  free(machine);
 }
 
 TEST(what_the_engine_refuses_is_skipped_with_its_reason) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   fake_engine.refuses = true;
   fake_engine.refused = MEMORY_PINNED;
-  struct plan *plan = plan_one(machine, host_to_device());
+  SCOPED(plan_free_at) struct plan *plan = plan_one(machine, host_to_device());
   fake_engine.refuses = false;
   assert_int_equal(plan->skip_count, 1);
   assert_string_equal(plan->cases[0].skip_reason, "no pinned memory here");
   assert_int_equal(plan->cases[0].bench.flow_count, 1);
   assert_int_equal(plan->cases[0].estimate_ns, 0);
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(what_does_not_fit_is_skipped_with_the_numbers) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(0)));
   setting.transfer.flow.base.size_bytes = UINT64_C(40) << 30;
   struct plan *plan = plan_one(machine, setting);
@@ -429,12 +408,11 @@ TEST(what_does_not_fit_is_skipped_with_the_numbers) {
   assert_int_equal(plan->gpu_bytes, UINT64_C(64) << 20);
   assert_int_equal(plan->host_bytes, UINT64_C(64) << 20);
   plan_free(plan);
-  free(machine);
 }
 
 /* 200 us trials, 10 of them, 1 warm-up: the bytes add 1.07 ms a copy. */
 TEST(estimates_follow_the_settings) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct setting setting = host_to_device();
   struct plan *plan = plan_one(machine, setting);
   const uint64_t usual = plan->cases[0].estimate_ns;
@@ -449,14 +427,13 @@ TEST(estimates_follow_the_settings) {
   plan = plan_one(machine, setting);
   assert_in_range(plan->cases[0].estimate_ns, 900000000, 2200000000);
   plan_free(plan);
-  free(machine);
 }
 
 /* A precision of 0.5 % takes some tens of trials where the host has a part in the copy, and no more
  * than the least where it has none. */
 TEST(what_the_host_does_scatters_more) {
   static const enum memory_kind MEMORY[] = {MEMORY_PINNED, MEMORY_PAGEABLE};
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   for (size_t i = 0; i < 2; i++) {
     struct setting setting = host_to_device();
     setting.transfer.flow.from.memory = MEMORY[i];
@@ -472,18 +449,15 @@ TEST(what_the_host_does_scatters_more) {
     plan_free(loose);
     plan_free(tight);
   }
-  free(machine);
 }
 
 TEST(buffers_are_allocated_once) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   struct setting setting = host_to_device();
   add(builder, "first", setting);
   setting.measure.iterations = 1;
   add(builder, "second", setting);
-  struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
+  SCOPED(plan_free_at) struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
   assert_true(plan->cases[0].estimate_ns > plan->cases[1].estimate_ns + 15000000);
-  plan_free(plan);
-  free(machine);
 }

@@ -81,6 +81,7 @@ TEST(names_are_unique_and_stable) {
 }
 
 TEST(loads_and_flows_of_a_scenario) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h100x8-nvlink.toml", HEAD PAIRS
       "size = \"4KiB\"\n[[transfer.load]]\nmethod = \"ce\"\nfrom = { numa = \"local\", memory = "
@@ -94,12 +95,12 @@ TEST(loads_and_flows_of_a_scenario) {
   const struct bench_case *spelled = &made.plan->cases[56].bench;
   assert_string_equal(spelled->name, "spelled/gpu0,2-gpu1,3");
   assert_int_equal(spelled->payload_bytes, 3 << 20);
-  planned_fini(&made);
 }
 
 #define CHASE HEAD "[[chase]]\nname = \"c\"\n"
 
 TEST(chases_have_names_keys_and_estimates) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h100x8-nvlink.toml", CHASE "space = \"host\"\nat.gpu = [0, 5]\nof = { memory = [\"pinned\", "
                                   "\"huge\"] }\nfootprint = [\"2MiB\", \"64MiB\"]\nhops = 64\n");
@@ -122,7 +123,6 @@ TEST(chases_have_names_keys_and_estimates) {
   for (size_t i = 1; i < made.plan->case_count; i++) {
     assert_string_not_equal(made.plan->cases[i].bench.key, first->bench.key);
   }
-  planned_fini(&made);
 }
 
 TEST(chases_that_cannot_be) {
@@ -168,6 +168,7 @@ TEST(chases_of_the_own_gpu) {
 /* Names leave the direction out, and both directions are the same pairs: the second has a name of
  * its own. In a shuffled plan a duplicate still belongs to its case. */
 TEST(directions_of_the_same_pairs_are_measured_once) {
+  SCOPED(planned_fini)
   struct planned made = planned_text("h200x4.toml", HEAD
                                      "[measure]\norder = \"shuffled\"\n[[transfer]]\nname = \"d\"\n"
                                      "from.gpu = \"*\"\nto.gpu = \"*\"\nmethod = \"ce\"\n"
@@ -185,12 +186,11 @@ TEST(directions_of_the_same_pairs_are_measured_once) {
     assert_int_equal(duplicate->listed, 12 + i);
     assert_true(measured->listed < 12);
   }
-  planned_fini(&made);
 }
 
 /* A reason that names its pair is one for all pairs. */
 TEST(reasons_are_grouped_over_pairs) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const struct skip_group *groups = NULL;
   struct planned made =
       planned_text("l40sx4-pcie.toml", HEAD PAIRS
@@ -205,13 +205,13 @@ TEST(reasons_are_grouped_over_pairs) {
   assert_ptr_equal(groups[0].cases[1], &made.plan->cases[1]);
   assert_string_equal(groups[1].reason, "there is no GPU 9 (GPUs: 0-3)");
   assert_int_equal(groups[1].count, 1);
-  arena_fini(&arena);
   planned_fini(&made);
 }
 
 #define STREAM HEAD "[[stream]]\nname = \"s\"\n"
 
 TEST(streams_count_as_stream_does) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h200x4.toml", STREAM "op = [\"copy\", \"triad\", \"read\"]\nat.gpu = 0\nsize = \"1GiB\"\n"
                             "grid = [\"per_sm*2\", 264, \"full\", \"auto\"]\ntype = \"f32\"\n");
@@ -237,7 +237,6 @@ TEST(streams_count_as_stream_does) {
       "\"size_bytes\":1073741824,\"passes\":1,\"block\":0,\"grid\":\"full\",\"vector_bytes\":0,"
       "\"unroll\":0,\"clock\":\"event\"},\"measure\":{\"min_trial_ns\":200000,"
       "\"device_cache\":\"warm\"}}");
-  planned_fini(&made);
 }
 
 /* Memory is no limit to arrays that the L2 cache holds, nor to what is written of them after a
@@ -276,6 +275,7 @@ TEST(streams_of_the_host) {
 }
 
 TEST(arithmetic_knows_what_an_sm_does) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h200x4.toml", HEAD "[[arithmetic]]\nname = \"a\"\nop = [\"add\", \"fma\"]\n"
                           "type = [\"f16\", \"f32\"]\nat.gpu = 3\n"
@@ -295,7 +295,6 @@ TEST(arithmetic_knows_what_an_sm_does) {
   assert_int_equal(packed->operations_per_sm, 2 * 512 * 1024 * 2);
   /* One SM has two blocks. */
   assert_int_equal(planned_case(made.plan, "odd/gpu0")->operations_per_sm, 2 * 1024 * 64);
-  planned_fini(&made);
 }
 
 /* Another process is named at its end, and in the definition; what is of this one keeps its key,
@@ -456,6 +455,7 @@ TEST(mirrors_take_what_they_do_not_say) {
 }
 
 TEST(mirrors_follow_spelled_flows_and_both_directions) {
+  SCOPED(planned_fini)
   struct planned made = planned_text(
       "h100x8-nvlink.toml",
       HEAD "[[transfer]]\nname = \"spelled\"\n"
@@ -477,7 +477,6 @@ TEST(mirrors_follow_spelled_flows_and_both_directions) {
   assert_int_equal(both->flows[2].source.index, 1);
   assert_int_equal(both->flows[3].source.index, 0);
   assert_int_equal(both->flows[3].size_bytes, 64);
-  planned_fini(&made);
 }
 
 #define SEQUENCE                                                                                   \
@@ -488,7 +487,7 @@ TEST(mirrors_follow_spelled_flows_and_both_directions) {
 
 /* In sequence each flow has the link for itself, and the sum of their times is the least. */
 TEST(flows_that_share_a_stream) {
-  struct planned made = planned_text("h100x8-nvlink.toml", SEQUENCE);
+  SCOPED(planned_fini) struct planned made = planned_text("h100x8-nvlink.toml", SEQUENCE);
   assert_int_equal(made.plan->case_count, 3); /* own streams have no order */
   const struct bench_case *listed = &made.plan->cases[0].bench;
   const struct bench_case *shuffled = &made.plan->cases[1].bench;
@@ -511,7 +510,6 @@ TEST(flows_that_share_a_stream) {
   assert_null(strstr(listed->definition, "stream_order"));
   assert_non_null(strstr(shuffled->definition, "],\"stream_order\":{\"shuffled\":1}"));
   assert_non_null(strstr(own->definition, "\"size_bytes\":1048576,\"copies\":3}"));
-  planned_fini(&made);
 }
 
 /* A load repeats for as long as the others last, beside them. */
@@ -533,16 +531,15 @@ TEST(loads_are_on_no_stream) {
 
 /* Each keeps the name and the place that it has among all. */
 TEST(a_plan_of_some_keys) {
+  SCOPED(planned_fini)
   struct planned made = planned_shipped("h100x8-nvlink.toml", "quick", NULL, 0);
   const size_t last = made.plan->case_count - 1;
   const char *keys[] = {made.plan->cases[last].bench.key, made.plan->cases[1].bench.key, "0"};
   const struct plan_options options = {.keys = {keys, 3}};
-  struct plan *plan = NULL;
+  SCOPED(plan_free_at) struct plan *plan = NULL;
   assert_ok(plan_new(made.scenario, made.machine, &options, &plan, err), err);
   assert_int_equal(plan->case_count, 2);
   assert_string_equal(plan->cases[0].bench.name, made.plan->cases[1].bench.name);
   assert_string_equal(plan->cases[1].bench.name, made.plan->cases[last].bench.name);
   assert_int_equal(plan->estimate_ns < made.plan->estimate_ns, 1);
-  plan_free(plan);
-  planned_fini(&made);
 }

@@ -7,6 +7,7 @@
 #include "runner/record/record.h"
 #include "runner/supervise/supervise.h"
 #include "schema/scenario/scenario.h"
+#include "tests/cmocka.h"
 
 enum { FIXTURE_CASES = 6, FIXTURE_SKIPPED = 2, FIXTURE_TRIALS_MAX = 4096 };
 
@@ -57,3 +58,4 @@ char *fixture_query(const struct fixture *fixture, const char *sql);
 void fixture_load(const struct fixture *fixture, const char *name);
 /* Runs SQL with a plain connection, on any file. */
 void fixture_execute(const char *path, const char *sql);
+RELEASE(fixture_free, struct fixture)

@@ -1,4 +1,5 @@
 /* Whoever reads costs no measurement: a run goes on beside a database that others hold. */
+#include "engine/base/arena.h"
 #include "engine/base/clock.h"
 #include "runner/record/beside.h"
 #include "tests/cmocka.h"
@@ -87,21 +88,19 @@ static char *content(const struct fixture *fixture, int run) {
 }
 
 static void assert_same_content(const struct fixture *fixture) {
-  char *first = content(fixture, 1);
-  char *second = content(fixture, 2);
+  SCOPED(memory_free) char *first = content(fixture, 1);
+  SCOPED(memory_free) char *second = content(fixture, 2);
   assert_true(strlen(first) > 100);
   assert_string_equal(first, second);
-  free(first);
-  free(second);
 }
 
 static void check(uint32_t held_from, bool at_once) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   struct readers readers;
   struct error err = {0};
   assert_null(record_run(fixture, &readers, NONE, false));
   const uint64_t start_ns = clock_now_ns();
-  char *place = record_run(fixture, &readers, held_from, at_once);
+  SCOPED(memory_free) char *place = record_run(fixture, &readers, held_from, at_once);
   assert_non_null(place);
   assert_true(clock_now_ns() - start_ns <
               UINT64_C(10000000000)); /* it waited for nobody: once BESIDE_AFTER_MS */
@@ -114,8 +113,6 @@ static void check(uint32_t held_from, bool at_once) {
   assert_int_equal(left, 0);
   assert_int_not_equal(access(place, F_OK), 0);
   assert_same_content(fixture);
-  free(place);
-  fixture_free(fixture);
 }
 
 TEST(run_goes_on_beside_a_database_held_before) {
@@ -128,7 +125,7 @@ TEST(run_goes_on_beside_a_database_held_meanwhile) {
 
 /* What a run that was killed left is added, and stays for whoever resumes it. */
 TEST(killed_run_is_added_and_kept) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   struct readers readers;
   struct record *record = NULL;
   size_t left = 0;
@@ -143,20 +140,18 @@ TEST(killed_run_is_added_and_kept) {
   readers_release(&readers);
   assert_ok(beside_take_up(fixture->path, &left, err), err);
   assert_int_equal(left, 1);
-  char *runs = fixture_query(fixture, "SELECT group_concat(status) FROM run");
+  SCOPED(memory_free) char *runs = fixture_query(fixture, "SELECT group_concat(status) FROM run");
   assert_string_equal(runs, "done,running");
-  free(runs);
-  fixture_free(fixture);
 }
 
 /* One that cannot be added, first by its name, keeps no other from it. */
 TEST(bad_file_blocks_no_other) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   struct readers readers;
   size_t left = 0;
   char bad[128];
   assert_null(record_run(fixture, &readers, NONE, false));
-  char *place = record_run(fixture, &readers, NONE, true);
+  SCOPED(memory_free) char *place = record_run(fixture, &readers, NONE, true);
   assert_non_null(place);
   readers_release(&readers);
   (void)snprintf(bad, sizeof bad, "%s-run-!.db", fixture->path);
@@ -172,6 +167,4 @@ TEST(bad_file_blocks_no_other) {
   assert_int_equal(access(bad, F_OK), 0);
   assert_int_not_equal(access(place, F_OK), 0);
   assert_same_content(fixture);
-  free(place);
-  fixture_free(fixture);
 }

@@ -1,3 +1,4 @@
+#include "engine/base/arena.h"
 #include "runner/record/database.h"
 
 #include "engine/machine/machine.h"
@@ -13,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+RELEASE(database_close, struct database)
 
 enum { NOBODY = 65534, SHORT_WAIT_MS = 50 };
 
@@ -38,13 +41,12 @@ static void assert_refused(const char *path, enum database_access access, enum s
 }
 
 static void assert_opens(const char *path, enum database_access access) {
-  struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = NULL;
   struct error err = {0};
   if (database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
   assert_int_equal(database->version, migrate_latest_version());
-  database_close(database);
 }
 
 static void write_file(const char *path, const char *content) {
@@ -88,9 +90,8 @@ TEST_WITH(connections_have_safe_settings, fixture_set_up, fixture_tear_down,
   assert_int_equal(value, 1);
   assert_null(database->network_file_system);
   database_close(database);
-  char *mode = fixture_query(fixture, "pragma journal_mode");
+  SCOPED(memory_free) char *mode = fixture_query(fixture, "pragma journal_mode");
   assert_string_equal(mode, "delete");
-  free(mode);
 }
 
 TEST_WITH(special_names_are_files, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
@@ -283,7 +284,7 @@ TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down,
       {"CREATE TABLE later (x); PRAGMA user_version = 1999;", 1999, STATUS_OK},
   };
   fixture_load(fixture, "results-1002.sql");
-  char *before = fixture_query(fixture, RATES);
+  SCOPED(memory_free) char *before = fixture_query(fixture, RATES);
   for (size_t i = 0; i < COUNT_OF(LAST); i++) {
     assert_int_equal(migrate_made_up(fixture->path, LAST[i].last, LAST[i].version), LAST[i].status);
     char *after = fixture_query(fixture, RATES);
@@ -295,7 +296,6 @@ TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down,
     assert_string_equal(added, LAST[i].status == STATUS_OK ? "2" : "0");
     free(added);
   }
-  free(before);
 }
 
 /* Somebody's own choice, on a local file system. */
@@ -307,9 +307,8 @@ TEST_WITH(write_ahead_mode_is_kept, fixture_set_up, fixture_tear_down, struct fi
   char *mode = fixture_query(fixture, "pragma journal_mode");
   assert_string_equal(mode, "wal");
   free(mode);
-  char *runs = fixture_query(fixture, "select count(*) from run");
+  SCOPED(memory_free) char *runs = fixture_query(fixture, "select count(*) from run");
   assert_string_equal(runs, "2");
-  free(runs);
 }
 
 TEST_WITH(lock_held_too_long_is_reported, fixture_set_up, fixture_tear_down,
@@ -417,14 +416,13 @@ static void look_at_unreadable(struct fixture *fixture) {
 }
 
 static void look_at_read_only(struct fixture *fixture) {
-  struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = NULL;
   struct error err = {0};
   must_refuse(fixture->path, DATABASE_WRITE, STATUS_DENIED, "cannot write");
   if (database_open(fixture->path, DATABASE_READ, &database, &err) != STATUS_OK) {
     fprintf(stderr, "%s\n", err.message);
     _exit(2);
   }
-  database_close(database);
 }
 
 static void look_at_read_only_folder(struct fixture *fixture) {

@@ -1,5 +1,6 @@
 /* Every access to the disk fails in turn, once or from then on: recording, merging and migrating
  * end with one clear error or go on, and whatever was committed before stays whole. */
+#include "engine/base/arena.h"
 #include "runner/record/database.h"
 #include "runner/record/merge.h"
 #include "runner/record/migrate.h"
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+RELEASE(database_close, struct database)
 
 /* ---- the disk: a VFS over the usual one in which the n-th access fails ----
  *
@@ -281,11 +284,10 @@ static char *answer(struct database *database, const char *sql) {
 }
 
 static void assert_answer(struct database *database, const char *sql, const char *expected) {
-  char *value = answer(database, sql);
+  SCOPED(memory_free) char *value = answer(database, sql);
   if (strcmp(value, expected) != 0) {
     fail_msg("%s\n  gives %s, not %s", sql, value, expected);
   }
-  free(value);
 }
 
 typedef enum status attempt(struct faults *faults, struct error *err);
@@ -355,7 +357,7 @@ static enum status migrate(struct faults *faults, struct error *err) {
 
 /* The next program that writes finds a database that it can use, with all that was there. */
 static void assert_whole(const struct faults *faults, enum status status, check *holds) {
-  struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = NULL;
   struct error err = {0};
   if (database_open(faults->fixture->path, faults->access, &database, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
@@ -363,7 +365,6 @@ static void assert_whole(const struct faults *faults, enum status status, check 
   assert_answer(database, "pragma integrity_check", "ok");
   assert_answer(database, "select count(*) from pragma_foreign_key_check", "0");
   holds(faults, database, status);
-  database_close(database);
 }
 
 /* Most attempts leave the same few databases behind: each is looked at once. */
@@ -449,14 +450,12 @@ static void merged_is_whole(const struct faults *faults, struct database *databa
   assert_answer(database,
                 "select count(*) from trial t join case_run c on c.id = t.case_run where c.run = 1",
                 "250");
-  char *runs = answer(database, "select count(*) from v_run");
-  char *trials = answer(database, "select count(*) from trial");
+  SCOPED(memory_free) char *runs = answer(database, "select count(*) from v_run");
+  SCOPED(memory_free) char *trials = answer(database, "select count(*) from trial");
   const bool merged = strcmp(runs, "2") == 0;
   assert_true(merged || strcmp(runs, "1") == 0);
   assert_string_equal(trials, merged ? "500" : "250");
   assert_true(merged || status != STATUS_OK);
-  free(runs);
-  free(trials);
 }
 
 /* The recorded database has these, migrated or not. */

@@ -1,4 +1,5 @@
 /* What SQL of users can reach: every function and module of the linked SQLite is tried. */
+#include "engine/base/arena.h"
 #include "runner/record/guard.h"
 
 #include "runner/record/companion.h"
@@ -11,6 +12,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+RELEASE(database_close, struct database)
 
 struct opened {
   struct fixture *fixture;
@@ -57,7 +60,7 @@ static void call_every_way(struct query *query, const char *function, bool allow
                                        "'%9999999s'",    "x'4141414141414141'", "1e308",
                                        "'[1,{\"a\":2}]'"};
   const size_t count = COUNT_OF(VALUES);
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   for (size_t arguments = 0; arguments <= 4; arguments++) {
     for (size_t first = 0; first < (arguments > 0 ? count : 1); first++) {
       const char *list = "";
@@ -76,7 +79,6 @@ static void call_every_way(struct query *query, const char *function, bool allow
       }
     }
   }
-  arena_fini(&arena);
 }
 
 TEST(every_function_is_safe_or_refused, struct opened *opened) {
@@ -103,7 +105,7 @@ TEST(every_function_is_safe_or_refused, struct opened *opened) {
 TEST(every_module_is_gone_but_those_of_json, struct opened *opened) {
   sqlite3_stmt *names = NULL;
   size_t count = 0;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *sql = "SELECT DISTINCT name FROM pragma_module_list";
   assert_int_equal(sqlite3_prepare_v2(opened->plain, sql, -1, &names, NULL), SQLITE_OK);
   for (; sqlite3_step(names) == SQLITE_ROW; count++) {
@@ -122,7 +124,6 @@ TEST(every_module_is_gone_but_those_of_json, struct opened *opened) {
   (void)sqlite3_finalize(names);
   assert_true(count >= 2);
   assert_ok(run(opened->query, "SELECT value FROM json_each('[1, 2]')", err), err);
-  arena_fini(&arena);
 }
 
 TEST(sizes_are_bounded, struct opened *opened) {
@@ -139,7 +140,7 @@ TEST(virtual_tables_are_refused, struct opened *opened) {
   struct fixture *fixture = opened->fixture;
   struct query *query = NULL;
   struct database *database = NULL;
-  char *copy = NULL;
+  SCOPED(memory_free) char *copy = NULL;
   assert_true(asprintf(&copy, "%s/foreign.db", fixture->folder) > 0);
   char sql[256];
   (void)snprintf(sql, sizeof sql, "VACUUM INTO '%s'", copy);
@@ -157,7 +158,6 @@ TEST(virtual_tables_are_refused, struct opened *opened) {
   assert_false(fatal);
   assert_int_equal(strncmp(err->message, "it has a virtual table (words)", 30), 0);
   merge_free(merge);
-  free(copy);
 }
 
 /* A view of the file is SQL of somebody else, too. */
@@ -174,8 +174,8 @@ TEST(listed_schema_is_what_migrations_make) {
   struct database *database = NULL;
   char name[32];
   (void)snprintf(name, sizeof name, "schemas/%d.txt", migrate_latest_version());
-  char *listed = database_sql(name);
-  char *made = NULL;
+  SCOPED(memory_free) char *listed = database_sql(name);
+  SCOPED(memory_free) char *made = NULL;
   size_t size = 0;
   assert_ok(database_open_temporary(&database, err), err);
   FILE *stream = open_memstream(&made, &size);
@@ -193,13 +193,11 @@ TEST(listed_schema_is_what_migrations_make) {
     (void)fclose(file);
     fail_msg("the schema is another one: cp %s schema/results/%s", path, name);
   }
-  free(listed);
-  free(made);
 }
 
 /* A file that takes its time is read no longer than that. */
 TEST(reading_is_limited_in_time, struct opened *opened) {
-  struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = NULL;
   assert_ok(database_open(opened->fixture->path, DATABASE_READ, &database, err), err);
   assert_true(database->limit_ns >= UINT64_C(60000000000));
   database_limit_time(database, 1000000, NULL);
@@ -209,17 +207,15 @@ TEST(reading_is_limited_in_time, struct opened *opened) {
                                     "endless", err),
                    STATUS_INVALID);
   assert_non_null(strstr(err->message, "reading takes longer than"));
-  database_close(database);
 }
 
 /* A journal, planted after the file was judged, that names another file. */
 TEST(no_super_journal_is_opened, struct opened *opened) {
   sqlite3_vfs *vfs = sqlite3_vfs_find(companion_vfs());
-  sqlite3_file *file = calloc(1, (size_t)vfs->szOsFile);
+  SCOPED(memory_free) sqlite3_file *file = calloc(1, (size_t)vfs->szOsFile);
   int flags = 0;
   assert_non_null(file);
   assert_int_equal(vfs->xOpen(vfs, opened->fixture->path, file,
                               SQLITE_OPEN_READONLY | SQLITE_OPEN_SUPER_JOURNAL, &flags),
                    SQLITE_CANTOPEN);
-  free(file);
 }

@@ -1,4 +1,5 @@
 /* What comparing reads of a database, and the names of several runs. */
+#include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
 #include "engine/machine/machine.h"
 #include "runner/record/measured.h"
@@ -74,13 +75,13 @@ TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down, struct opened *ope
       assert_true(m->medians[i].bench >= m->medians[i - 1].bench);
     }
   }
+  SCOPED(memory_free)
   char *expected = fixture_query(opened->fixture,
                                  "select count(*) || ' ' || cast(round(sum(median_ns)) as integer) "
                                  "from case_run where run in (1, 2) and status = 'ok'");
   char found[64];
   (void)snprintf(found, sizeof found, "%zu %.0f", ok, round(sum));
   assert_string_equal(found, expected);
-  free(expected);
 }
 
 /* From the interval of its trials; of noise that more trials do not average out, from their spread.
@@ -210,16 +211,15 @@ TEST_WITH(names_select_all_their_runs, set_up, tear_down, struct opened *opened)
   assert_int_equal(count_named(opened, "latest"), 1);
   assert_int_equal(count_named(opened, "1,3"), 2);
   assert_int_equal(count_named(opened, "1,tag:a,run:2"), 2);
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list;
   assert_int_equal(selector_find_all(opened->database, "1,tag:x", &arena, &list, err),
                    STATUS_NOT_FOUND);
   assert_int_equal(selector_find_all(opened->database, "1,", &arena, &list, err), STATUS_INVALID);
-  arena_fini(&arena);
 }
 
 TEST_WITH(baselines_keep_their_runs, set_up, tear_down, struct opened *opened) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list;
   struct run_ref run;
   bool replaced = true;
@@ -237,7 +237,6 @@ TEST_WITH(baselines_keep_their_runs, set_up, tear_down, struct opened *opened) {
   assert_string_equal(err->message, "there is no baseline \"bad\"; there is: good");
   assert_ok(baseline_remove(opened->database, "good", err), err);
   assert_int_equal(baseline_remove(opened->database, "good", err), STATUS_NOT_FOUND);
-  arena_fini(&arena);
 }
 
 /* Of the runs that say what matters, the one started last, for every case of that key. */
@@ -278,7 +277,7 @@ TEST_WITH(a_fact_of_gpus_has_every_value, set_up, tear_down, struct opened *open
 }
 
 TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down, struct opened *opened) {
-  struct strbuf plan;
+  SCOPED(strbuf_fini) struct strbuf plan;
   sqlite3_stmt *stmt = NULL;
   strbuf_init(&plan, 4096);
   char *medians = database_sql("compare/medians");
@@ -291,5 +290,4 @@ TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down, struct opened *ope
   assert_non_null(strstr(detail, "USING COVERING INDEX case_run_by_bench_case"));
   assert_non_null(strstr(detail, "bench_case=? AND run=?"));
   (void)sqlite3_finalize(stmt);
-  strbuf_fini(&plan);
 }

@@ -1,4 +1,5 @@
 /* Databases into one: the same content in any order, whole inputs or nothing of them. */
+#include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
 #include "runner/record/merge.h"
 #include "runner/record/migrate.h"
@@ -134,11 +135,9 @@ static char *content_of(const char *path) {
 }
 
 static void assert_same_content(const char *a, const char *b) {
-  char *first = content_of(a);
-  char *second = content_of(b);
+  SCOPED(memory_free) char *first = content_of(a);
+  SCOPED(memory_free) char *second = content_of(b);
   assert_string_equal(first, second);
-  free(first);
-  free(second);
 }
 
 static char *bytes_of(const char *path, size_t *size) {
@@ -202,7 +201,7 @@ TEST_WITH(any_order_gives_the_same_content, set_up, tear_down, struct merging *m
 TEST_WITH(names_like_uris_are_merged, set_up, tear_down, struct merging *merging) {
   fixture_record_run(merging->fixtures[1], 2);
   size_t size = 0;
-  char *bytes = bytes_of(merging->fixtures[1]->path, &size);
+  SCOPED(memory_free) char *bytes = bytes_of(merging->fixtures[1]->path, &size);
   static const char *const NAMES[] = {"a?mode=memory.db", "b#c.db", "%41.db", "100% of it?.db"};
   for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
     char input[160];
@@ -214,7 +213,6 @@ TEST_WITH(names_like_uris_are_merged, set_up, tear_down, struct merging *merging
     assert_int_equal(merge_untouched(output, input).added, 1);
     assert_same_content(output, input);
   }
-  free(bytes);
 }
 
 TEST_WITH(merging_again_changes_nothing, set_up, tear_down, struct merging *merging) {
@@ -342,29 +340,25 @@ TEST_WITH(run_resumed_twice_is_refused, set_up, tear_down, struct merging *mergi
   merge_well(merging->output, merging->fixtures[0]->path);
   fixture_execute(merging->fixtures[0]->path,
                   "UPDATE case_run SET median_ns = median_ns + 1 WHERE status = 'ok'");
-  char *before = content_of(merging->output);
+  SCOPED(memory_free) char *before = content_of(merging->output);
   assert_int_equal(merge_one(merging->output, merging->fixtures[0]->path, &result, err),
                    STATUS_INVALID);
   assert_non_null(strstr(err->message, "resumed in two copies"));
-  char *after = content_of(merging->output);
+  SCOPED(memory_free) char *after = content_of(merging->output);
   assert_string_equal(before, after);
-  free(before);
-  free(after);
 }
 
 /* Refused with that text, and the output is as it was. */
 static void refused(struct merging *merging, const char *input, const char *text) {
   struct merge_result result;
   struct error err = {0};
-  char *before = content_of(merging->output);
+  SCOPED(memory_free) char *before = content_of(merging->output);
   assert_int_not_equal(merge_one(merging->output, input, &result, &err), STATUS_OK);
   if (strstr(err.message, text) == NULL) {
     fail_msg("no '%s' in: %s", text, err.message);
   }
-  char *after = content_of(merging->output);
+  SCOPED(memory_free) char *after = content_of(merging->output);
   assert_string_equal(before, after);
-  free(before);
-  free(after);
 }
 
 TEST_WITH(bad_inputs_leave_nothing, set_up, tear_down, struct merging *merging) {
@@ -586,12 +580,11 @@ TEST_WITH(added_columns_and_tables_are_merged, set_up, tear_down, struct merging
   assert_string_equal(later, trials);
   free(later);
   free(trials);
+  SCOPED(memory_free)
   char *right = fixture_query(second, "SELECT count(*) FROM part p JOIN plan_case c USING (run, "
                                       "bench_case) WHERE p.number = c.position");
-  char *parts = fixture_query(second, "SELECT count(*) FROM plan_case");
+  SCOPED(memory_free) char *parts = fixture_query(second, "SELECT count(*) FROM plan_case");
   assert_string_equal(right, parts);
-  free(right);
-  free(parts);
 }
 
 TEST_WITH(interrupt_skips_the_input, set_up, tear_down, struct merging *merging) {
@@ -601,14 +594,12 @@ TEST_WITH(interrupt_skips_the_input, set_up, tear_down, struct merging *merging)
   struct merge_result result = {0};
   bool fatal = false;
   assert_ok(merge_add(merge, merging->fixtures[0]->path, &result, &fatal, err), err);
-  char *before = content_of(merging->output);
+  SCOPED(memory_free) char *before = content_of(merging->output);
   interrupted = 1;
   assert_int_equal(merge_add(merge, merging->fixtures[2]->path, &result, &fatal, err),
                    STATUS_INTERRUPTED);
   assert_true(fatal);
   merge_free(merge);
-  char *after = content_of(merging->output);
+  SCOPED(memory_free) char *after = content_of(merging->output);
   assert_string_equal(before, after);
-  free(before);
-  free(after);
 }

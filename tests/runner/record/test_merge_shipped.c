@@ -9,18 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
+RELEASE(record_close, struct record)
+
 enum { PATH_MAX_BYTES = 128 };
 
 static void record_plan(const char *path, const struct planned *planned) {
   struct error err = {0};
-  struct record *record = NULL;
+  SCOPED(record_close_at) struct record *record = NULL;
   const struct run_info info = {.haul_version = "0.1.0", .command_line = "haul", .processes = 1};
   assert_ok(record_open(path, &record, &err), &err);
   if (record_begin_run(record, &info, planned->machine, planned->plan, NULL, 0, &err) !=
       STATUS_OK) {
     fail_msg("%s", err.message);
   }
-  record_close(record);
 }
 
 TEST(every_shipped_scenario_is_merged) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static void assert_expands(const char *text, const char *expected) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct node_list list = {0};
   struct error err = {0};
   if (node_list_expand(text, &arena, &list, &err) != STATUS_OK) {
@@ -16,7 +16,6 @@ static void assert_expands(const char *text, const char *expected) {
     joined = arena_format(&arena, "%s%s%s", joined, i > 0 ? " " : "", list.names[i]);
   }
   assert_string_equal(joined, expected);
-  arena_fini(&arena);
 }
 
 TEST(lists_are_expanded) {
@@ -50,9 +49,8 @@ TEST(what_is_no_list_is_refused) {
 TEST(names_are_joined) {
   static const char *const NAMES[] = {"login", "n8",  "n9",  "n10", "n12",
                                       "n012",  "p09", "p10", "p11"};
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   assert_string_equal(node_list_join(NAMES, 9, 9, &arena), "login,n[8-10],n12,n012,p[09-11]");
   assert_string_equal(node_list_join(NAMES, 9, 3, &arena), "login,n[8-9],...");
   assert_string_equal(node_list_join(NAMES, 0, 3, &arena), "");
-  arena_fini(&arena);
 }

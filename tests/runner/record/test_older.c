@@ -1,4 +1,5 @@
 /* Databases that earlier versions made, tests/data/results-*.sql, opened for reading. */
+#include "engine/base/arena.h"
 #include "runner/record/measured.h"
 #include "runner/record/migrate.h"
 #include "runner/record/query.h"
@@ -11,6 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+RELEASE(query_close, struct query)
+
+RELEASE(database_close, struct database)
+
+RELEASE(measured_free, struct measured)
 
 static const char RECORDED[] = HAUL_SOURCE_DIR "/tests/data/results-*.sql";
 
@@ -88,7 +95,7 @@ static void statements_must_prepare(struct database *database, const struct embe
 static void look_with_everything(struct fixture *fixture, const char *name) {
   size_t size_before = 0;
   size_t size_after = 0;
-  char *before = file_content(fixture->path, &size_before);
+  SCOPED(memory_free) char *before = file_content(fixture->path, &size_before);
   struct query *query = NULL;
   struct error err = {0};
   struct arena arena = {0};
@@ -116,11 +123,9 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   (void)sqlite3_finalize(views);
   query_close(query);
   arena_fini(&arena);
-  char *after = file_content(fixture->path, &size_after);
+  SCOPED(memory_free) char *after = file_content(fixture->path, &size_after);
   assert_int_equal(size_after, size_before);
   assert_memory_equal(after, before, size_before);
-  free(before);
-  free(after);
 }
 
 TEST_WITH(everything_reads_every_recorded_database, fixture_set_up, fixture_tear_down,
@@ -131,7 +136,7 @@ TEST_WITH(everything_reads_every_recorded_database, fixture_set_up, fixture_tear
 TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down,
           struct fixture *fixture) {
   struct database *database = NULL;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   fixture_load(fixture, "results-1002.sql");
   assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
   assert_int_equal(database->file_version, 1002);
@@ -147,17 +152,15 @@ TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down,
   assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
   assert_null(database_copy_note(database, &arena));
   database_close(database);
-  arena_fini(&arena);
 }
 
 /* Its pages say so in the copy, too. */
 TEST_WITH(write_ahead_mode_is_read, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_load(fixture, "results-1002.sql");
   fixture_execute(fixture->path, "pragma journal_mode = wal");
-  struct query *query = NULL;
+  SCOPED(query_close_at) struct query *query = NULL;
   assert_ok(query_open(fixture->path, &query, err), err);
   query_must_run(query, "select * from v_run_case", NULL, "wal");
-  query_close(query);
 }
 
 /* A scenario that an earlier version recorded means what it meant. */
@@ -172,27 +175,26 @@ TEST_WITH(warm_caches_of_before_are_as_they_were, fixture_set_up, fixture_tear_d
       "  || 'device_cache = \"warm\"' where id = 1");
   assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
   database_close(database);
+  SCOPED(memory_free)
   char *resolved = fixture_query(fixture, "select resolved from scenario where id = 1");
   assert_non_null(strstr(resolved, "host_cache = \"as_is\", host_cache = [\"as_is\", \"flushed\"], "
                                    "host_cache = [\"flushed\", \"as_is\"], "
                                    "device_cache = \"warm\""));
-  free(resolved);
 }
 
 static void expect_count(const struct fixture *fixture, const char *name, const char *sql,
                          const char *expected) {
-  char *count = fixture_query(fixture, sql);
+  SCOPED(memory_free) char *count = fixture_query(fixture, sql);
   if (strcmp(count, expected) != 0) {
     fail_msg("%s: %s: %s, not %s", name, sql, count, expected);
   }
-  free(count);
 }
 
 /* Each rate that is more than 1 % above its peak is marked in each view, and no other one; and what
  * comparisons read of it is marked too. */
 static void look_at_peaks(struct fixture *fixture, const char *name) {
   static const char *const VIEWS[] = {"v_case", "v_run_case", "v_pair", "v_driver"};
-  struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = NULL;
   struct error err = {0};
   assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   for (size_t i = 0; i < COUNT_OF(VIEWS); i++) {
@@ -203,7 +205,7 @@ static void look_at_peaks(struct fixture *fixture, const char *name) {
     expect_count(fixture, name, sql, "0");
   }
   char above[16];
-  struct measured *measured = measured_new();
+  SCOPED(measured_free_at) struct measured *measured = measured_new();
   assert_ok(measured_add_all_runs(measured, database, &err), &err);
   assert_ok(measured_load(measured, database, NULL, &err), &err);
   size_t count = 0;
@@ -213,8 +215,6 @@ static void look_at_peaks(struct fixture *fixture, const char *name) {
   }
   (void)snprintf(above, sizeof above, "%zu", count);
   expect_count(fixture, name, "select count(*) from v_case where above_peak", above);
-  measured_free(measured);
-  database_close(database);
 }
 
 static void look_at_peaks_and_wrong_ones(struct fixture *fixture, const char *name) {

@@ -1,3 +1,4 @@
+#include "engine/base/arena.h"
 #include "runner/record/migrate.h"
 #include "runner/record/query.h"
 
@@ -8,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+RELEASE(record_close, struct record)
+
+RELEASE(query_close, struct query)
 
 struct opened {
   struct fixture *fixture;
@@ -271,7 +276,7 @@ static bool may_be_empty(const struct saved_query *saved) {
 }
 
 TEST(every_saved_query_is_described_and_runs, struct opened *opened) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   size_t abouts = 0;
   size_t ofs = 0;
   assert_true(saved_query_count() >= 5);
@@ -317,13 +322,12 @@ TEST(every_saved_query_is_described_and_runs, struct opened *opened) {
     free(text);
   }
   assert_int_equal(abouts + ofs, saved_query_count());
-  arena_fini(&arena);
 }
 
 /* Numbers of one, two and three digits. */
 TEST(reasons_that_differ_in_numbers_are_one) {
-  struct fixture *fixture = fixture_new();
-  struct query *query = NULL;
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
+  SCOPED(query_close_at) struct query *query = NULL;
   fixture->cases[0].skip_reason = "GPU 9 has no managed memory";
   fixture->cases[FIXTURE_SKIPPED].skip_reason = "GPU 12 has no managed memory";
   fixture->cases[3].skip_reason = "GPU 120 has no managed memory";
@@ -335,19 +339,16 @@ TEST(reasons_that_differ_in_numbers_are_one) {
   assert_non_null(strstr(skipped, "one,\"GPU 12 has no managed memory, and others like it\",3,"));
   assert_non_null(strstr(skipped, "one,GPU 12 has no memory,1,"));
   free(skipped);
-  char *without = csv_of(query, NULL, "not-measured", NULL, 0);
+  SCOPED(memory_free) char *without = csv_of(query, NULL, "not-measured", NULL, 0);
   assert_non_null(
       strstr(without, "skipped,3,one,,\"GPU 12 has no managed memory, and others like it\","));
   assert_non_null(strstr(without, "skipped,1,one,,GPU 12 has no memory,"));
-  free(without);
-  query_close(query);
-  fixture_free(fixture);
 }
 
 /* Whether each word of a list, with "," or "|" between, is a column of that CSV. */
 static void assert_columns(const char *csv, const char *list, const char *query) {
-  char *header = strndup(csv, strcspn(csv, "\r"));
-  char *names = strdup(list != NULL ? list : "");
+  SCOPED(memory_free) char *header = strndup(csv, strcspn(csv, "\r"));
+  SCOPED(memory_free) char *names = strdup(list != NULL ? list : "");
   char *rest = names;
   for (char *name = strsep(&rest, ",|"); name != NULL; name = strsep(&rest, ",|")) {
     bool found = name[0] == '\0';
@@ -361,8 +362,6 @@ static void assert_columns(const char *csv, const char *list, const char *query)
       fail_msg("%s names the column %s, which it does not have: %s", query, name, header);
     }
   }
-  free(names);
-  free(header);
 }
 
 /* What a query says of its plots is true of its columns; what is a curve is drawn. */
@@ -388,7 +387,7 @@ TEST(plots_of_saved_queries_have_their_columns, struct opened *opened) {
                                       "trials",
                                       "um-access",
                                       "um-coherence"};
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   size_t drawn = 0;
   for (size_t i = 0; i < saved_query_count(); i++) {
     struct saved_query saved;
@@ -418,7 +417,6 @@ TEST(plots_of_saved_queries_have_their_columns, struct opened *opened) {
     assert_true(saved.plot_count > 0);
   }
   assert_int_equal(drawn, COUNT_OF(DRAWN));
-  arena_fini(&arena);
 }
 
 TEST(saved_queries_take_parameters, struct opened *opened) {
@@ -447,28 +445,26 @@ TEST(saved_queries_take_parameters, struct opened *opened) {
 /* Drivers may be exchanged more than once, as where two are measured in turn. */
 TEST(a_change_back_is_a_row) {
   static const char *const DRIVERS[] = {"580.159.04", "590.1.2", "580.159.04", "590.1.2"};
-  struct fixture *fixture = fixture_new();
-  struct query *query = NULL;
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
+  SCOPED(query_close_at) struct query *query = NULL;
   for (size_t i = 0; i < COUNT_OF(DRIVERS); i++) {
     fixture_set_fact(fixture, "driver_version", DRIVERS[i]);
     fixture_record_run(fixture, 1);
   }
   assert_ok(query_open(fixture->path, &query, err), err);
-  char *text = csv_of(query, NULL, "changes", NULL, 0);
+  SCOPED(memory_free) char *text = csv_of(query, NULL, "changes", NULL, 0);
   assert_non_null(strstr(text, ",driver_version,580.159.04,590.1.2,1,"));
   assert_non_null(strstr(text, ",2\r\n"));
   assert_non_null(strstr(text, ",driver_version,590.1.2,580.159.04,1,"));
-  free(text);
-  query_close(query);
-  fixture_free(fixture);
 }
 
 /* Runs have 100,000 cases: what is looked up for each of them must not go over all of the run. */
 TEST(query_time_is_linear_in_rows, struct opened *opened) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct saved_query saved;
   const struct query_parameter parameters[] = {{"run", "latest"}, {"block", "*"}};
   assert_ok(saved_query_find("run-result", &arena, &saved, err), err);
+  SCOPED(memory_free)
   char *text = csv_of(opened->query, arena_format(&arena, "EXPLAIN QUERY PLAN\n%s", saved.sql),
                       NULL, parameters, 2);
   size_t over_all = 0;
@@ -485,12 +481,10 @@ TEST(query_time_is_linear_in_rows, struct opened *opened) {
   if (over_all != 2 || scan == NULL || strncmp(scan, "SCAN p\r", 7) != 0 || scans_another) {
     fail_msg("goes over a run %zu times:\n%s", over_all, text);
   }
-  free(text);
-  arena_fini(&arena);
 }
 
 TEST(results_can_be_read_while_they_are_written, struct opened *opened) {
-  struct record *record = NULL;
+  SCOPED(record_close_at) struct record *record = NULL;
   assert_ok(record_open(opened->fixture->path, &record, err), err);
   assert_ok(record_begin_run(record, &opened->fixture->info, opened->fixture->machine,
                              &opened->fixture->plan, NULL, 0, err),
@@ -498,5 +492,4 @@ TEST(results_can_be_read_while_they_are_written, struct opened *opened) {
   assert_csv(opened->query, "select count(*) as n from v_run where status = 'running'", NULL, 0,
              "n\r\n1\r\n");
   assert_ok(record_end_run(record, "done", NULL, err), err);
-  record_close(record);
 }

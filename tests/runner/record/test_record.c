@@ -1,3 +1,4 @@
+#include "engine/base/arena.h"
 #include "tests/runner/record/fixture.h"
 
 #include "engine/base/clock.h"
@@ -14,12 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+RELEASE(record_close, struct record)
+
+RELEASE(database_close, struct database)
+
 static void assert_query(const struct fixture *fixture, const char *sql, const char *expected) {
-  char *value = fixture_query(fixture, sql);
+  SCOPED(memory_free) char *value = fixture_query(fixture, sql);
   if (strcmp(value, expected) != 0) {
     fail_msg("%s\n  gives %s, not %s", sql, value, expected);
   }
-  free(value);
 }
 
 TEST_WITH(run_is_recorded_completely, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
@@ -153,8 +157,8 @@ TEST_WITH(the_machine_of_a_run_is_read_back, fixture_set_up, fixture_tear_down,
   machine->node_distance[1][0] = 31;
   machine_add_fact(machine, "memory_node", 1, FACT_OK, "3");
   fixture_record_run(fixture, 1);
-  struct database *database = NULL;
-  struct machine *read = calloc(1, sizeof *read);
+  SCOPED(database_close_at) struct database *database = NULL;
+  SCOPED(memory_free) struct machine *read = calloc(1, sizeof *read);
   assert_non_null(read);
   assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
   assert_ok(run_machine_read(database, 1, read, err), err);
@@ -179,8 +183,6 @@ TEST_WITH(the_machine_of_a_run_is_read_back, fixture_set_up, fixture_tear_down,
     }
   }
   assert_int_equal(read->fact_count, machine->fact_count);
-  database_close(database);
-  free(read);
 }
 
 TEST_WITH(telemetry_is_joined_to_the_case, fixture_set_up, fixture_tear_down,
@@ -567,7 +569,7 @@ static void make_microbenchmarks(struct fixture *fixture) {
 
 static void record_with_cycles(struct fixture *fixture) {
   static const size_t CASES[] = {0, 3, 4};
-  struct record *record = NULL;
+  SCOPED(record_close_at) struct record *record = NULL;
   struct error err = {0};
   fixture->info.processes = 1;
   assert_ok(fixture_begin(fixture, &record, &err), &err);
@@ -583,7 +585,6 @@ static void record_with_cycles(struct fixture *fixture) {
   }
   assert_ok(record_process_ended(record, 0, &err), &err);
   assert_ok(record_end_run(record, "done", NULL, &err), &err);
-  record_close(record);
 }
 
 TEST_WITH(microbenchmarks_are_in_the_views, fixture_set_up, fixture_tear_down,

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+RELEASE(database_close, struct database)
+
 struct sample {
   int64_t wide;
   uint32_t narrow;
@@ -30,7 +32,7 @@ static const struct row_member MEMBERS[] = {ROW_MEMBER(struct sample, wide),
                                             {0}};
 
 static void read_row(const char *sql, struct sample *sample, struct arena *arena) {
-  struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = NULL;
   struct error err = {0};
   assert_ok(database_open_temporary(&database, &err), &err);
   struct statement statement = {.database = database, .name = "a test"};
@@ -40,7 +42,6 @@ static void read_row(const char *sql, struct sample *sample, struct arena *arena
   assert_false(rows_next(&statement, MEMBERS, sample, arena, &status, &err));
   assert_int_equal(status, STATUS_OK);
   statement_finalize(&statement);
-  database_close(database);
 }
 
 TEST(columns_are_found_by_name_in_any_order) {

@@ -87,7 +87,7 @@ static bool check(sqlite3 *handle, const char *sql, const char *title) {
 }
 
 TEST(no_saved_query_scans) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   sqlite3 *handle = open_empty(fixture);
   struct arena arena = {0};
   size_t wrong = 0;
@@ -99,13 +99,12 @@ TEST(no_saved_query_scans) {
   assert_int_equal(wrong, 0);
   arena_fini(&arena);
   (void)sqlite3_close(handle);
-  fixture_free(fixture);
 }
 
 /* "### TITLE", then SQL between "```sql" and "```". */
 TEST(no_documented_question_scans) {
   static char text[TEXT_MAX];
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   sqlite3 *handle = open_empty(fixture);
   FILE *file = fopen(HAUL_SOURCE_DIR "/docs/SQL.md", "r");
   assert_non_null(file);
@@ -127,7 +126,6 @@ TEST(no_documented_question_scans) {
   assert_true(count >= 20);
   assert_int_equal(wrong, 0);
   (void)sqlite3_close(handle);
-  fixture_free(fixture);
 }
 
 /* Copies of the last run, each later than the one before. */
@@ -179,8 +177,8 @@ static double steps_of(sqlite3 *handle, const struct saved_query *query, int lat
  * one about all earlier ones, or all, five times as many. */
 TEST(steps_grow_with_the_answer) {
   enum { FEW = 40, TIMES = 5 };
-  struct fixture *fixture = fixture_new();
-  struct arena arena = {0};
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
+  SCOPED(arena_fini) struct arena arena = {0};
   sqlite3 *handle = NULL;
   double *few = arena_array(&arena, saved_query_count(), sizeof *few);
   size_t wrong = 0;
@@ -205,8 +203,6 @@ TEST(steps_grow_with_the_answer) {
   }
   assert_int_equal(wrong, 0);
   (void)sqlite3_close(handle);
-  arena_fini(&arena);
-  fixture_free(fixture);
 }
 
 /* Nodes of a fleet are judged by what is not ok. Results that are ok are only counted, in an index.
@@ -218,8 +214,8 @@ TEST(results_of_a_fleet_are_not_looked_at) {
       "WITH RECURSIVE i (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM i WHERE i < 1099)"
       "INSERT INTO case_run (run, process, bench_case, status, n)"
       "SELECT c.run, i, c.bench_case, 'ok', 0 FROM i, (SELECT * FROM case_run LIMIT 1) c";
-  struct fixture *fixture = fixture_new();
-  struct arena arena = {0};
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
+  SCOPED(arena_fini) struct arena arena = {0};
   struct saved_query query;
   sqlite3 *handle = NULL;
   fixture_record_run(fixture, 1);
@@ -230,6 +226,4 @@ TEST(results_of_a_fleet_are_not_looked_at) {
   assert_int_equal(sqlite3_changes(handle), RESULTS);
   assert_true(steps_of(handle, &query, 1) - before < STEPS_PER_RESULT * RESULTS);
   (void)sqlite3_close(handle);
-  arena_fini(&arena);
-  fixture_free(fixture);
 }

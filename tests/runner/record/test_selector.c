@@ -100,14 +100,13 @@ TEST(unknown_selector_lists_what_exists, const struct three_runs *runs) {
 }
 
 TEST(empty_database_has_no_runs) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   struct three_runs runs = {fixture, NULL};
   assert_ok(database_open(fixture->path, DATABASE_WRITE, &runs.database, err), err);
   assert_fails(&runs, "latest", STATUS_NOT_FOUND, "there is no latest run");
   assert_fails(&runs, "previous", STATUS_NOT_FOUND, "there is no previous run");
   assert_fails(&runs, "tag:x", STATUS_NOT_FOUND, "there are none");
   database_close(runs.database);
-  fixture_free(fixture);
 }
 
 /* A run of the scenario without any result has nothing to compare with. */

@@ -1,4 +1,5 @@
 /* Old trials go, what was made of them stays; a file is brought to the latest schema in a copy. */
+#include "engine/base/arena.h"
 #include "engine/base/clock.h"
 #include "runner/record/manage.h"
 #include "runner/record/migrate.h"
@@ -9,18 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
+RELEASE(database_close, struct database)
+
 static void assert_text(const struct fixture *fixture, const char *sql, const char *expected) {
-  char *text = fixture_query(fixture, sql);
+  SCOPED(memory_free) char *text = fixture_query(fixture, sql);
   assert_string_equal(text, expected);
-  free(text);
 }
 
 static void prune(const struct fixture *fixture, struct trials_to_prune *prune) {
-  struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = NULL;
   struct error err = {0};
   assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   assert_ok(trials_prune(database, prune, &err), &err);
-  database_close(database);
 }
 
 static const char RESULTS[] = "SELECT group_concat(run || case_name || process || n || median_ns "
@@ -31,7 +32,7 @@ static const char PRUNED[] = "SELECT group_concat(run || ':' || (pruned_at IS NO
                              "t.run = r.run)) FROM v_run r";
 
 TEST(results_outlive_their_trials) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   const struct run_list none = {0};
   struct trials_to_prune wanted = {.kept = &none};
   for (int i = 0; i < 4; i++) {
@@ -64,11 +65,10 @@ TEST(results_outlive_their_trials) {
   /* And not once more. */
   prune(fixture, &wanted);
   assert_int_equal(wanted.runs, 0);
-  fixture_free(fixture);
 }
 
 TEST(runs_are_kept_by_name) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   struct run_ref first = {.id = 1};
   const struct run_list kept = {.runs = &first, .count = 1};
   struct trials_to_prune wanted = {.kept = &kept, .before_ns = INT64_MAX};
@@ -76,14 +76,13 @@ TEST(runs_are_kept_by_name) {
   fixture_record_run(fixture, 1);
   prune(fixture, &wanted);
   assert_text(fixture, PRUNED, "1:0:1,2:1:0");
-  fixture_free(fixture);
 }
 
 /* 30 days of health in a file: what is older goes, the oldest first, but for what has a tag. */
 TEST(old_health_runs_are_found) {
-  struct fixture *fixture = fixture_new();
-  struct database *database = NULL;
-  struct arena arena = {0};
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
+  SCOPED(database_close_at) struct database *database = NULL;
+  SCOPED(arena_fini) struct arena arena = {0};
   struct run_list runs;
   for (int i = 0; i < 5; i++) {
     fixture->info.tag = i == 1 ? "kept" : NULL;
@@ -104,13 +103,10 @@ TEST(old_health_runs_are_found) {
   assert_int_equal(runs.count, 1);
   assert_ok(old_health_runs_read(database, "other", 100, 9, &arena, &runs, err), err);
   assert_int_equal(runs.count, 0);
-  database_close(database);
-  arena_fini(&arena);
-  fixture_free(fixture);
 }
 
 TEST(copy_has_the_latest_schema) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   struct database *database = NULL;
   char copy[128];
   char old[128];
@@ -128,5 +124,4 @@ TEST(copy_has_the_latest_schema) {
   database_close(database);
   assert_text(fixture, "SELECT user_version FROM pragma_user_version", "1003");
   (void)unlink(copy);
-  fixture_free(fixture);
 }

@@ -1,4 +1,5 @@
 /* A machine as people and programs see it. */
+#include "engine/base/arena.h"
 #include "engine/case/case.h"
 #include "engine/machine/machine.h"
 #include "runner/render/env.h"
@@ -103,7 +104,7 @@ TEST(test_what_is_shown) {
 }
 
 TEST(test_denied_and_unavailable_differ) {
-  struct machine *machine = load("no-gpu.toml");
+  SCOPED(memory_free) struct machine *machine = load("no-gpu.toml");
   char *text = print(machine, 100, true);
   assert_has(text, "\033[31mdenied: /proc/cmdline: Permission denied\033[0m");
   assert_has(text, "\033[2munavailable: there is no CUDA driver\033[0m");
@@ -117,12 +118,11 @@ TEST(test_denied_and_unavailable_differ) {
                       "/proc/cmdline: Permission denied");
   assert_true(json_is_null(json_object_get(root, "driver_cuda_version")));
   json_decref(root);
-  free(machine);
 }
 
 /* GPUs that differ are named; control characters are shown and not obeyed. */
 TEST(test_differing_gpus_and_odd_text) {
-  struct machine *machine = load("h200x4.toml");
+  SCOPED(memory_free) struct machine *machine = load("h200x4.toml");
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     struct fact *fact = &machine->facts[i];
     if (fact->gpu >= 2 && strcmp(fact->name, "ecc") == 0) {
@@ -130,12 +130,10 @@ TEST(test_differing_gpus_and_odd_text) {
     }
   }
   (void)snprintf(machine->host_name, sizeof machine->host_name, "evil\033[2J");
-  char *text = print(machine, 100, false);
+  SCOPED(memory_free) char *text = print(machine, 100, false);
   assert_has(text, "ecc                   gpu 0,1: on");
   assert_has(text, "ecc                   gpu 2,3: off");
   assert_has(text, "evil\\u001b[2J: ");
-  free(text);
-  free(machine);
 }
 
 TEST(test_json) {
@@ -162,7 +160,7 @@ TEST(test_json) {
 }
 
 TEST(test_full_disk) {
-  struct machine *machine = load("gh200.toml");
+  SCOPED(memory_free) struct machine *machine = load("gh200.toml");
   FILE *stream = fopen("/dev/full", "w");
   assert_non_null(stream);
   const struct table_options options = {.stream = stream, .width = 80};
@@ -173,7 +171,6 @@ TEST(test_full_disk) {
   assert_non_null(stream);
   assert_int_equal(env_print_json(machine, stream, err), STATUS_IO);
   (void)fclose(stream);
-  free(machine);
 }
 
 /* ---- the drawing ---- */
@@ -245,7 +242,7 @@ static void assert_in_boxes(const char *svg, const struct drawn_text *texts, siz
 
 static void assert_readable(const struct machine *machine, const struct result_set *rates) {
   static struct drawn_text texts[TEXTS_MAX];
-  struct strbuf svg;
+  SCOPED(strbuf_fini) struct strbuf svg;
   double width = 0;
   double height = 0;
   strbuf_init(&svg, (size_t)1 << 24);
@@ -267,7 +264,6 @@ static void assert_readable(const struct machine *machine, const struct result_s
       }
     }
   }
-  strbuf_fini(&svg);
 }
 
 static void add_rate(struct result_set *rates, enum place from, uint32_t a, enum place to,
@@ -307,11 +303,10 @@ static void make_rates(const struct machine *machine, struct result_set *rates) 
 }
 
 static void assert_readable_with_and_without_rates(const struct machine *machine) {
-  struct result_set rates;
+  SCOPED(result_set_fini) struct result_set rates;
   assert_readable(machine, NULL);
   make_rates(machine, &rates);
   assert_readable(machine, &rates);
-  result_set_fini(&rates);
 }
 
 /* Links of their own between so many pairs, the first GPUs with each other. */
@@ -339,14 +334,13 @@ TEST(test_no_text_of_a_drawing_is_over_another) {
 
 static void assert_drawn(const struct machine *machine, const struct result_set *rates,
                          const char *part, bool there) {
-  struct strbuf svg;
+  SCOPED(strbuf_fini) struct strbuf svg;
   strbuf_init(&svg, (size_t)1 << 24);
   const struct machine_measured measured = {"run 7: this on that, 2026-11-20", rates};
   machine_drawing_append(machine, rates != NULL ? &measured : NULL, "m", &svg);
   if ((strstr(svg.text, part) != NULL) != there) {
     fail_msg("\"%s\" is %s in:\n%s", part, there ? "not" : "", svg.text);
   }
-  strbuf_fini(&svg);
 }
 
 static void set_fact(struct machine *machine, const char *name, int32_t gpu, const char *value) {

@@ -1,4 +1,5 @@
 /* What `haul outliers` prints, of findings made by hand. */
+#include "engine/base/arena.h"
 #include "runner/render/outliers.h"
 
 #include "runner/record/measured.h"
@@ -29,7 +30,7 @@ TEST(a_part_of_several_hosts_is_named_once) {
                                     .part_count = 1,
                                     .cases = 390,
                                     .hosts = 5};
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   const struct table_options options = {.stream = stream};
@@ -40,5 +41,4 @@ TEST(a_part_of_several_hosts_is_named_once) {
       "gpu1 of n2 is 3.1 to 4.3 % slower than its peers (GPU-7): 27 of 28 cases, in up, peers\n"
       "\n"
       "1 slow; 390 results compared with their peers on 5 nodes\n");
-  free(text);
 }

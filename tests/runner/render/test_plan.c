@@ -1,4 +1,5 @@
 /* What `haul plan` prints, of a plan made by hand. */
+#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
@@ -65,15 +66,15 @@ static size_t count_of(const char *text, const char *part) {
 }
 
 TEST(people_see_cases_skips_and_totals) {
-  struct machine *machine = machine_8xh100();
-  struct plan *plan = make_plan(machine);
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
+  SCOPED(plan_free_at) struct plan *plan = make_plan(machine);
   char *blocks = render(plan, OUTPUT_TABLE);
   assert_non_null(strstr(blocks, "\ndevice_to_device     56  gpu0-gpu1 ... "));
   assert_int_equal(count_of(blocks, "\nboth "), 1);
   assert_non_null(strstr(blocks, "\n67 cases, 3 of them skipped; about "));
   assert_non_null(strstr(blocks, " on a GPU; -v lists every case\n"));
   free(blocks);
-  char *text = render_within(plan, true, OUTPUT_TABLE, 0);
+  SCOPED(memory_free) char *text = render_within(plan, true, OUTPUT_TABLE, 0);
   assert_int_equal(count_of(text, "\ndevice_to_device "), 56);
   assert_int_equal(count_of(text, "\nboth "), 8);
   char *narrow = render_within(plan, true, OUTPUT_TABLE, 50);
@@ -95,14 +96,11 @@ TEST(people_see_cases_skips_and_totals) {
   assert_non_null(strstr(text, " s to start), "));
   assert_non_null(strstr(text, " for 5 processes; at most 128 MiB of host memory and 128 MiB on "
                                "a GPU\n"));
-  free(text);
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(programs_get_every_case) {
-  struct machine *machine = machine_8xh100();
-  struct plan *plan = make_plan(machine);
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
+  SCOPED(plan_free_at) struct plan *plan = make_plan(machine);
   char *text = render(plan, OUTPUT_CSV);
   assert_int_equal(count_of(text, "\r\n"), 1 + plan->case_count);
   assert_int_equal(count_of(text, "there is no GPU 9 (GPUs: 0-7)"), 3);
@@ -127,31 +125,26 @@ TEST(programs_get_every_case) {
   }
   json_decref(root);
   free(text);
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(a_plan_without_a_case_to_measure_has_no_table) {
-  struct machine *machine = machine_cpu();
+  SCOPED(memory_free) struct machine *machine = machine_cpu();
   struct plan_builder *builder = plan_builder_new(machine, NULL);
   (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "odd \033[31m state");
   const struct setting setting = setting_of(gpu_end(SELECT_ALL), gpu_end(SELECT_ALL));
   assert_ok(plan_builder_add(builder, "d2d", &setting, err), err);
-  struct plan *plan = NULL;
+  SCOPED(plan_free_at) struct plan *plan = NULL;
   assert_ok(plan_builder_finish(builder, CASE_ORDER_FILE, 0, &plan, err), err);
   plan_builder_free(builder);
-  char *text = render(plan, OUTPUT_TABLE);
+  SCOPED(memory_free) char *text = render(plan, OUTPUT_TABLE);
   assert_string_equal(text, "nothing to measure: the only case is skipped\n\nSkipped: 1\n     1  "
                             "odd \\u001b[31m state\n        "
                             "d2d/gpu.all-gpu.all/64MiB\n\n1 case, none measured\n");
-  free(text);
-  plan_free(plan);
-  free(machine);
 }
 
 TEST(a_full_disk_is_an_error) {
-  struct machine *machine = machine_8xh100();
-  struct plan *plan = make_plan(machine);
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
+  SCOPED(plan_free_at) struct plan *plan = make_plan(machine);
   static const enum output_format formats[] = {OUTPUT_TABLE, OUTPUT_JSON, OUTPUT_CSV};
   for (size_t i = 0; i < COUNT_OF(formats); i++) {
     FILE *stream = fopen("/dev/full", "w");
@@ -161,6 +154,4 @@ TEST(a_full_disk_is_an_error) {
     assert_non_null(strstr(err->message, "No space left"));
     (void)fclose(stream);
   }
-  plan_free(plan);
-  free(machine);
 }

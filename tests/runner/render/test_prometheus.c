@@ -1,4 +1,5 @@
 /* The latest result of every case, and Prometheus' text of it. */
+#include "engine/base/arena.h"
 #include "runner/render/prometheus.h"
 
 #include "tests/cmocka.h"
@@ -64,7 +65,7 @@ static struct measured everything(void) {
 }
 
 TEST(the_latest_run_counts) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct measured measured = everything();
   size_t count = 0;
   const struct latest_case *latest = latest_cases(&measured, &arena, &count);
@@ -88,16 +89,14 @@ TEST(the_latest_run_counts) {
   assert_int_equal(latest[3].bench, 0);
   assert_int_equal(latest[3].run, 2);
   assert_true(latest[3].ns == 1);
-  arena_fini(&arena);
 }
 
 TEST(nothing_is_measured) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct measured measured = {0};
   size_t count = 1;
   (void)latest_cases(&measured, &arena, &count);
   assert_int_equal(count, 0);
-  arena_fini(&arena);
 }
 
 static char *print(struct measured *measured, struct comparison *const *comparisons,
@@ -134,7 +133,7 @@ static void assert_line(const char *text, const char *line) {
 
 TEST(samples_have_base_units_and_escapes) {
   struct measured measured = everything();
-  char *text = print(&measured, NULL, 0);
+  SCOPED(memory_free) char *text = print(&measured, NULL, 0);
   assert_line(text, "# TYPE haul_bandwidth_bytes_per_second gauge");
   assert_line(text, "haul_bandwidth_bytes_per_second" COPY_LABELS("") " 10240000000");
   assert_line(text,
@@ -150,18 +149,17 @@ TEST(samples_have_base_units_and_escapes) {
   assert_line(text, "haul_host_info{host=\"node\\\"1\\\\\",driver_version=\"580.65\"} 1");
   assert_null(strstr(text, "550.54"));
   assert_null(strcasestr(text, "nan"));
-  free(text);
 }
 
 /* A line is whole however long its names are. */
 TEST(long_names_are_not_cut) {
   enum { LONG = 200000 };
   struct measured measured = everything();
-  char *name = calloc(1, LONG + 1);
+  SCOPED(memory_free) char *name = calloc(1, LONG + 1);
   memset(name, 'x', LONG);
   const char *before = cases[0].name;
   cases[0].name = name;
-  char *text = print(&measured, NULL, 0);
+  SCOPED(memory_free) char *text = print(&measured, NULL, 0);
   cases[0].name = before;
   for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
     const size_t length = strcspn(line, "\n");
@@ -171,8 +169,6 @@ TEST(long_names_are_not_cut) {
   const char *in_text = strstr(text, name);
   assert_non_null(in_text);
   assert_int_equal(in_text[LONG], '"');
-  free(name);
-  free(text);
 }
 
 TEST(verdicts_are_labels) {
@@ -187,10 +183,9 @@ TEST(verdicts_are_labels) {
   rows[2].sides[SIDE_A].run = 1;
   struct comparison comparison = {.rows = rows, .row_count = COUNT(rows)};
   struct comparison *comparisons[] = {&comparison};
-  char *text = print(&measured, comparisons, 1);
+  SCOPED(memory_free) char *text = print(&measured, comparisons, 1);
   assert_line(text, "haul_case_verdict" COPY_LABELS(",verdict=\"regressed\"") " 1");
   assert_line(text, "haul_case_change_ratio" COPY_LABELS("") " -0.03");
   assert_non_null(strstr(text, "verdict=\"missing\"} 1\n"));
   assert_null(strstr(text, "verdict=\"same\""));
-  free(text);
 }

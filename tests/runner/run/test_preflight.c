@@ -1,4 +1,5 @@
 /* The checks of a scenario after the run: what changed meanwhile. */
+#include "engine/base/arena.h"
 #include "runner/run/preflight.h"
 
 #include "engine/machine/check.h"
@@ -25,9 +26,9 @@ TEST(a_change_during_the_run_is_a_result) {
   const struct scenario scenario = {.checks = checks, .check_count = 3};
   const struct common_options quiet = {.quiet = true};
   struct telemetry_extent extents[MACHINE_GPUS_MAX] = {0};
-  struct machine *before = machine_with("performance");
-  struct machine *same = machine_with("performance");
-  struct machine *other = machine_with("powersave");
+  SCOPED(memory_free) struct machine *before = machine_with("performance");
+  SCOPED(memory_free) struct machine *same = machine_with("performance");
+  SCOPED(memory_free) struct machine *other = machine_with("powersave");
   struct preflight preflight;
 
   preflight_check(&preflight, &quiet, &scenario, before);
@@ -48,9 +49,6 @@ TEST(a_change_during_the_run_is_a_result) {
                       "powersave at the end, performance when the run began");
   assert_string_equal(preflight.abort_reason, "");
   preflight_fini(&preflight);
-  free(before);
-  free(same);
-  free(other);
 }
 
 /* Of a node that no thread can be bound to there is no answer; what that leads to is said. */
@@ -58,7 +56,7 @@ TEST(flush_of_the_caches_is_proven_on_each_node) {
   struct check check = {CHECK_CACHE_FLUSH, ON_FAIL_WARN, ON_FAIL_ABORT, "proven"};
   const struct scenario scenario = {.checks = &check, .check_count = 1};
   const struct common_options quiet = {.quiet = true};
-  struct machine *machine = machine_with("performance");
+  SCOPED(memory_free) struct machine *machine = machine_with("performance");
   struct preflight preflight;
   preflight_check(&preflight, &quiet, &scenario, machine);
   assert_int_equal(preflight.count, 1);
@@ -72,5 +70,4 @@ TEST(flush_of_the_caches_is_proven_on_each_node) {
   assert_int_equal(preflight.count, 1);
   assert_true(preflight.results[0].found[0] != '\0');
   free(preflight.results);
-  free(machine);
 }

@@ -37,7 +37,7 @@ static struct telemetry_sample sample_of(int32_t gpu) {
 
 static void expect_of(const struct bench_case *bench, const char *wanted) {
   struct notes notes = {0};
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, 4096);
   slowed_find(&slowed, &machine, bench, NULL, &notes);
   for (uint32_t i = 0; i < notes.count; i++) {
@@ -45,7 +45,6 @@ static void expect_of(const struct bench_case *bench, const char *wanted) {
     note_put_words(&text, &notes.items[i], NULL);
   }
   assert_string_equal(text.text, wanted);
-  strbuf_fini(&text);
 }
 
 static void expect(const char *wanted) {

@@ -99,12 +99,11 @@ static int free_machine(void **state) {
 
 /* "" = all GPUs can be used; else it begins so. */
 static void assert_loss(const struct machine *machine, const char *visible, const char *begins) {
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, ERROR_MESSAGE_MAX);
   assert_int_equal(probe_describe_loss(machine, visible, &text), begins[0] != '\0');
   assert_true(strncmp(text.text, begins, strlen(begins)) == 0);
   assert_int_equal(text.length > 0, begins[0] != '\0');
-  strbuf_fini(&text);
 }
 
 /* Four that NVML sees, `shown` of which CUDA shows. */

@@ -1,4 +1,5 @@
 /* Escaping, tables of rows, and what is left out of them. */
+#include "engine/base/arena.h"
 #include "runner/table/html.h"
 
 #include "tests/runner/table/markup.h"
@@ -17,9 +18,8 @@ static char *escaped(const char *text) {
 }
 
 static void expect_escaped(const char *text, const char *expected) {
-  char *all = escaped(text);
+  SCOPED(memory_free) char *all = escaped(text);
   assert_string_equal(all, expected);
-  free(all);
 }
 
 TEST(texts_cannot_become_markup) {
@@ -74,8 +74,8 @@ static void end(const struct row_sink *sink) {
 }
 
 TEST(rows_become_a_table) {
-  struct result_set set;
-  char *text = NULL;
+  SCOPED(result_set_fini) struct result_set set;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   result_set_init(&set, 2);
   begin(&set.sink);
@@ -104,12 +104,10 @@ TEST(rows_become_a_table) {
   assert_contains(text, "<td>failed</td><td class=\"n\">4096</td><td class=\"n\"></td>");
   assert_lacks(text, "beyond");
   assert_contains(text, "1 more row is not shown: <code>haul query</code>");
-  free(text);
-  result_set_fini(&set);
 }
 
 TEST(a_limit_keeps_the_first_of_each_group) {
-  struct result_set set;
+  SCOPED(result_set_fini) struct result_set set;
   result_set_init(&set, 100);
   set.limit = (struct result_limit){"block", "status", "skipped", 2, 5, {0}, {0}, NULL};
   begin(&set.sink);
@@ -128,5 +126,4 @@ TEST(a_limit_keeps_the_first_of_each_group) {
   assert_int_equal(set.row_count, 7);
   assert_int_equal(set.left_out, 6);
   assert_string_equal(result_set_text(&set, 6, "block"), "c");
-  result_set_fini(&set);
 }

@@ -1,3 +1,4 @@
+#include "engine/base/arena.h"
 #include "runner/table/table.h"
 
 #include "runner/table/result_set.h"
@@ -95,7 +96,7 @@ TEST(spreadsheets_get_no_formulas) {
 }
 
 TEST(json_has_true_numbers) {
-  char *text = two_rows((struct table_options){.format = OUTPUT_JSON});
+  SCOPED(memory_free) char *text = two_rows((struct table_options){.format = OUTPUT_JSON});
   assert_string_equal(text,
                       "[\n"
                       "{\"name\":\"host\",\"bytes\":67108864,\"gbps\":55.2341,\"note\":null},\n"
@@ -106,7 +107,6 @@ TEST(json_has_true_numbers) {
   assert_true(json_is_integer(json_object_get(json_array_get(rows, 0), "bytes")));
   assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "gbps")) == 0.1);
   json_decref(rows);
-  free(text);
 }
 
 /* Unless a text has lost its end. */
@@ -125,13 +125,12 @@ TEST(json_has_arrays_of_columns_that_hold_them) {
 }
 
 TEST(jsonl_is_one_object_a_line) {
-  char *text = two_rows((struct table_options){.format = OUTPUT_JSONL});
+  SCOPED(memory_free) char *text = two_rows((struct table_options){.format = OUTPUT_JSONL});
   char *second = strchr(text, '\n') + 1;
   assert_int_equal(strchr(second, '\n') - second, strlen(second) - 1);
   json_t *row = json_loads(second, 0, NULL);
   assert_string_equal(json_string_value(json_object_get(row, "name")), "a \"b\",\n\x1b[2J|é");
   json_decref(row);
-  free(text);
 }
 
 TEST(markdown_is_escaped) {
@@ -368,13 +367,12 @@ TEST(a_list_keeps_what_tells_rows_apart) {
 }
 
 TEST(numbers_keep_their_units) {
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, 1000);
   text_wrap(&text, "L2 (one) 2 MiB; 48.5 GB/s (+12 %), 4 GPUs, 123456789 MiB a lot 2 MiBs", 12, 0,
             false);
   assert_string_equal(
       text.text, "L2 (one)\n2 MiB;\n48.5 GB/s\n(+12 %), 4\nGPUs,\n123456789\nMiB a lot 2\nMiBs");
-  strbuf_fini(&text);
 }
 
 TEST(texts_break_between_words) {
@@ -474,14 +472,13 @@ static void assert_reads_back(double value) {
   start(&output, (struct table_options){.format = OUTPUT_JSONL});
   begin(&output, (const char *const[]){"x"}, 1);
   add(&output, (struct cell[]){cell_real(value)});
-  char *line = finish(&output);
+  SCOPED(memory_free) char *line = finish(&output);
   json_t *row = json_loads(line, 0, NULL);
   assert_true(json_is_real(json_object_get(row, "x")));
   if (json_real_value(json_object_get(row, "x")) != value) {
     fail_msg("%.17g is %s", value, line);
   }
   json_decref(row);
-  free(line);
 }
 
 TEST(reals_are_exact_for_machines) {
@@ -564,9 +561,8 @@ TEST(long_tables_start_again) {
   for (int64_t i = 0; i <= TABLE_CHUNK_ROWS; i++) {
     add(&output, (struct cell[]){cell_integer(i)});
   }
-  char *text = finish(&output);
+  SCOPED(memory_free) char *text = finish(&output);
   assert_non_null(strstr(text, " 19999\n\nnumber\n 20000\n"));
-  free(text);
 }
 
 /* What is written at once is not kept. */

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+RELEASE(diagnostics_free, struct diagnostics)
+
 static struct expect_file *shipped(void) {
   struct expect_file *file = NULL;
   struct diagnostics *diagnostics = diagnostics_new();
@@ -61,7 +63,7 @@ TEST(what_is_written_reads_back) {
   struct expect_file *file = shipped();
   struct expect_file *again = NULL;
   struct strbuf text[2];
-  struct diagnostics *diagnostics = diagnostics_new();
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   for (size_t i = 0; i < 2; i++) {
     const struct expect_file *from = i == 0 ? file : again;
     strbuf_init(&text[i], 1 << 20);
@@ -75,7 +77,6 @@ TEST(what_is_written_reads_back) {
   assert_string_equal(text[0].text, text[1].text);
   strbuf_fini(&text[0]);
   strbuf_fini(&text[1]);
-  diagnostics_free(diagnostics);
   expect_free(again);
   expect_free(file);
 }

@@ -1,4 +1,5 @@
 /* Machine files: what is saved loads back, what is wrong is refused with its place. */
+#include "engine/base/arena.h"
 #include "schema/machine/machine_file.h"
 
 #include "engine/machine/facts.h"
@@ -39,15 +40,13 @@ static char *save_text(const struct machine *machine, size_t *length) {
 
 static void assert_round_trip(const struct machine *machine) {
   size_t length = 0;
-  char *text = save_text(machine, &length);
-  struct machine *again = new_machine();
+  SCOPED(memory_free) char *text = save_text(machine, &length);
+  SCOPED(memory_free) struct machine *again = new_machine();
   struct error err = {0};
   if (machine_file_parse(text, length, machine->source, again, &err) != STATUS_OK) {
     fail_msg("%u:%u: %s\n%s", err.position.line, err.position.column, err.message, text);
   }
   assert_memory_equal(machine, again, sizeof *machine);
-  free(again);
-  free(text);
 }
 
 static const char *const SHIPPED[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", "gh200.toml",
@@ -86,7 +85,7 @@ TEST(test_shipped_machines_are_complete) {
 }
 
 TEST(test_values_of_a_shipped_machine) {
-  struct machine *machine = load_shipped("h100x8-nvlink.toml");
+  SCOPED(memory_free) struct machine *machine = load_shipped("h100x8-nvlink.toml");
   assert_int_equal(machine->gpu_count, 8);
   assert_int_equal(machine->node_count, 2);
   assert_int_equal(machine->node_distance[0][1], 21);
@@ -96,12 +95,11 @@ TEST(test_values_of_a_shipped_machine) {
   assert_int_equal(machine->links[0][7].nvlink_count, 18);
   assert_int_equal(machine->links[0][7].bytes_per_second, 478116000000);
   assert_false(machine->links[3][3].peer_access);
-  free(machine);
 }
 
 /* Every member at a value of its own, texts with all that TOML must escape. */
 TEST(test_every_member_survives) {
-  struct machine *machine = load_shipped("l40sx4-pcie.toml");
+  SCOPED(memory_free) struct machine *machine = load_shipped("l40sx4-pcie.toml");
   struct gpu *gpu = &machine->gpus[1];
   int64_t value = 1;
   for (size_t i = 0; i < GPU_KEY_COUNT; i++) {
@@ -137,13 +135,12 @@ TEST(test_every_member_survives) {
           (machine->fact_count - 1 - at) * sizeof odd);
   machine->facts[at] = odd;
   assert_round_trip(machine);
-  free(machine);
 }
 
 TEST(test_absent_numbers_are_unknown) {
   static const char TEXT[] = "format = 1\n[machine]\ncuda_state = \"ok\"\n[[gpu]]\nname = \"x\"\n"
                              "pci_address = \"0000:0A:00.0\"\n[fake]\nanything = [1, {a = 2}]\n";
-  struct machine *machine = new_machine();
+  SCOPED(memory_free) struct machine *machine = new_machine();
   assert_ok(machine_file_parse(TEXT, sizeof TEXT - 1, "x.toml", machine, err), err);
   assert_string_equal(machine->gpus[0].pci_address, "0000:0a:00.0");
   assert_int_equal(machine->gpus[0].numa_node, -1);
@@ -151,7 +148,6 @@ TEST(test_absent_numbers_are_unknown) {
   assert_int_equal(machine->gpus[0].memory_bytes, 0);
   assert_int_equal(machine->gpus[0].compute_minor, 0);
   assert_string_equal(machine->source, "x.toml");
-  free(machine);
 }
 
 struct mistake {
@@ -189,7 +185,7 @@ TEST(test_mistakes_have_a_place) {
       {START GPU "[links]\npeer_access = [[false, true]]", 7, 16, "one for each GPU, found 2"},
       {START "[[gpu]\n", 3, 0, ""},
   };
-  struct machine *machine = new_machine();
+  SCOPED(memory_free) struct machine *machine = new_machine();
   for (size_t i = 0; i < COUNT_OF(MISTAKES); i++) {
     const struct mistake *mistake = &MISTAKES[i];
     enum status status =
@@ -202,11 +198,10 @@ TEST(test_mistakes_have_a_place) {
     }
     assert_string_equal(err->position.file, "m.toml");
   }
-  free(machine);
 }
 
 TEST(test_files_that_cannot_be_read) {
-  struct machine *machine = new_machine();
+  SCOPED(memory_free) struct machine *machine = new_machine();
   assert_int_equal(machine_file_load("/nonexistent/m.toml", machine, err), STATUS_NOT_FOUND);
   assert_int_equal(machine_file_load("/proc", machine, err), STATUS_INVALID);
   assert_non_null(strstr(err->message, "is a directory"));
@@ -220,16 +215,14 @@ TEST(test_files_that_cannot_be_read) {
   assert_int_equal(close(file) + unlink(path), 0);
   assert_int_equal(status, STATUS_INVALID);
   assert_non_null(strstr(err->message, "larger than a machine file"));
-  free(machine);
 }
 
 TEST(test_full_disk) {
-  struct machine *machine = load_shipped("gh200.toml");
+  SCOPED(memory_free) struct machine *machine = load_shipped("gh200.toml");
   FILE *stream = fopen("/dev/full", "w");
   assert_non_null(stream);
   assert_int_equal(machine_file_save(stream, machine, err), STATUS_IO);
   (void)fclose(stream);
-  free(machine);
 }
 
 /* README.md is the reference: it names every key. */

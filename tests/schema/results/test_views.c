@@ -1,5 +1,6 @@
 /* The views against their documentation, in the stock shell, and in databases of released schemas.
  */
+#include "engine/base/arena.h"
 #include "engine/machine/machine.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+RELEASE(query_close, struct query)
 
 enum { FILE_MAX = 1 << 20 };
 
@@ -110,7 +113,8 @@ static void check_references(const char *readme, const char *view,
 
 TEST_WITH(every_column_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
-  char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  SCOPED(memory_free)
   char *views = fixture_query(fixture, "select group_concat(name, ' ') from sqlite_master "
                                        "where type = 'view' order by name");
   size_t count = 0;
@@ -133,26 +137,24 @@ TEST_WITH(every_column_is_documented, fixture_set_up, fixture_tear_down, struct 
     count++;
   }
   assert_true(count >= 6);
-  free(views);
-  free(readme);
 }
 
 TEST_WITH(the_version_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
-  char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  SCOPED(memory_free)
   char *version = fixture_query(
       fixture, "select printf(' writes %d.%d (%d)', user_version / 1000, user_version % 1000, "
                "user_version) from pragma_user_version");
   if (strstr(readme, version) == NULL) {
     fail_msg("schema/results/README.md does not say: haul%s", version);
   }
-  free(version);
-  free(readme);
 }
 
 TEST_WITH(every_table_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
   fixture_record_run(fixture, 1);
-  char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
+  SCOPED(memory_free)
   char *tables = fixture_query(fixture, "select group_concat(name, ' ') from sqlite_master "
                                         "where type = 'table'");
   char *rest = tables;
@@ -163,8 +165,6 @@ TEST_WITH(every_table_is_documented, fixture_set_up, fixture_tear_down, struct f
       fail_msg("schema/results/README.md says nothing of the table %s", table);
     }
   }
-  free(tables);
-  free(readme);
 }
 
 /* Exit code of the stock shell; its output is dropped, its errors are shown. -1: there is none. */
@@ -205,9 +205,8 @@ TEST_WITH(kinds_of_notes_are_those_of_the_engine, fixture_set_up, fixture_tear_d
       assert_true(bar != NULL && amount != NULL && bar < amount);
     }
   }
-  char *count = fixture_query(fixture, "select count(*) from v_note_kind");
+  SCOPED(memory_free) char *count = fixture_query(fixture, "select count(*) from v_note_kind");
   assert_int_equal(atoi(count), note_kind_name_count);
-  free(count);
 }
 
 /* Every ```sql block of docs/SQL.md gives rows on a recorded run. */
@@ -219,9 +218,9 @@ TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_d
                   "values (2, 9, 'throttled', 1, 'hw_thermal', 50); "
                   "update case_run set noise = 'dips', stop = 'time', "
                   "noise_size = 0.1, noise_ns = 5e6 where id = 2");
-  struct query *query = NULL;
+  SCOPED(query_close_at) struct query *query = NULL;
   assert_ok(query_open(fixture->path, &query, err), err);
-  char *readme = read_file(HAUL_SOURCE_DIR "/docs/SQL.md");
+  SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/docs/SQL.md");
   size_t count = 0;
   char *rest = readme;
   for (char *sql; (sql = strstr(rest, "\n```sql\n")) != NULL; count++) {
@@ -243,8 +242,6 @@ TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_d
     result_set_fini(&rows);
   }
   assert_true(count >= 20);
-  free(readme);
-  query_close(query);
 }
 
 /* A card that is plugged in elsewhere is found by its UUID. */
@@ -265,11 +262,11 @@ TEST_WITH(gpu_is_followed_by_its_uuid, fixture_set_up, fixture_tear_down, struct
                                        "where direction = 'host_to_device'");
   assert_string_equal(cards, "1 severalpinned");
   free(cards);
+  SCOPED(memory_free)
   char *seen = fixture_query(fixture, "select group_concat(run || ':' || gpu || '=' || gpu_uuid || "
                                       "' ' || samples || ' ' || slowed_percent, ', ') "
                                       "from v_gpu where samples > 0");
   assert_string_equal(seen, "1:1=GPU-00000001 5 0.0, 2:1=GPU-00000000 5 0.0");
-  free(seen);
 }
 
 TEST_WITH(ways_name_both_ends, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
@@ -284,11 +281,11 @@ TEST_WITH(ways_name_both_ends, fixture_set_up, fixture_tear_down, struct fixture
       "source_memory, target_place, target_index, target_memory, initiator, staged, size_bytes) "
       "select (select min(id) from bench_case), o, 'load', 'ce', a, i, m, b, j, m, 'source', 0, 1 "
       "from e");
+  SCOPED(memory_free)
   char *ways = fixture_query(fixture, "select group_concat(way, ', ') from v_case_flow");
   assert_string_equal(ways,
                       "host to GPU0, GPU3 to host, GPU0 to GPU2, within node0, node0 to node1, "
                       "pages to GPU1, pages to host");
-  free(ways);
 }
 
 /* Else the sum of all flows reads as the rate of the first one's ends. */
@@ -331,13 +328,13 @@ TEST_WITH(missed_precision_is_in_the_remark, fixture_set_up, fixture_tear_down,
                   "(select max(case_run) from v_case where block = 'h2d');"
                   "update case_run set stop = 'trials', noise = 'white', visits = 3 "
                   "where id in (select case_run from v_case where block = 'd2d')");
+  SCOPED(memory_free)
   char *text = fixture_query(
       fixture, "select group_concat(r.remark || ' ' || r.converged || ' ' || c.stop || ' ' || "
                "ifnull(c.precision, 'none'), char(10)) from v_result r join v_run_case c "
                "using (run, case_name) where c.block in ('h2d', 'd2d') and r.status = 'ok'");
   assert_string_equal(text, "precision target missed when max_time ended 0 time 0.01\n"
                             "noisy: measured 6 times, without an undisturbed rate 0 trials none");
-  free(text);
 }
 
 /* Moments on one clock: of the trial, of its case, and of the samples. */
@@ -427,14 +424,13 @@ TEST_WITH(stock_shell_reads_the_views, fixture_set_up, fixture_tear_down, struct
   if (stock_shell(fixture->path, "select 1") == -1) {
     skip();
   }
-  char *views = views_of(fixture);
+  SCOPED(memory_free) char *views = views_of(fixture);
   char *rest = views;
   for (char *view = strsep(&rest, " "); view != NULL; view = strsep(&rest, " ")) {
     char sql[64];
     (void)snprintf(sql, sizeof sql, "select * from %s", view);
     assert_int_equal(stock_shell(fixture->path, sql), 0);
   }
-  free(views);
 }
 
 /* Words that came to SQLite after 3.26. */
@@ -476,7 +472,7 @@ static char *tables_of(const struct fixture *fixture) {
  * made of it is migrated when it is written to, has the tables and views of today, and keeps its
  * numbers. */
 static void open_recorded(const char *name) {
-  struct fixture *fixture = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   fixture_load(fixture, name);
   char *before = fixture_query(fixture, "select group_concat(case_name || gbps) from "
                                         "(select * from v_case order by case_run)");
@@ -489,7 +485,7 @@ static void open_recorded(const char *name) {
   free(before);
   free(after);
 
-  struct fixture *fresh = fixture_new();
+  SCOPED(fixture_free_at) struct fixture *fresh = fixture_new();
   fixture_record_run(fresh, 1);
   char *opened = tables_of(fixture);
   char *made = tables_of(fresh);
@@ -507,11 +503,8 @@ static void open_recorded(const char *name) {
     free(made);
   }
   free(views);
-  char *check = fixture_query(fixture, "pragma integrity_check");
+  SCOPED(memory_free) char *check = fixture_query(fixture, "pragma integrity_check");
   assert_string_equal(check, "ok");
-  free(check);
-  fixture_free(fresh);
-  fixture_free(fixture);
 }
 
 TEST(recorded_databases_are_opened) {

@@ -227,3 +227,5 @@ static inline void assert_block(const struct scenario *scenario, size_t block, s
   block_setting(scenario->blocks[block], i, &setting);
   assert_setting(&setting, expected);
 }
+RELEASE(diagnostics_free, struct diagnostics)
+RELEASE(scenario_free, struct scenario)

@@ -1,4 +1,5 @@
 /* What complaints look like on the screen. */
+#include "engine/base/arena.h"
 #include "support.h"
 #include "tests/cmocka.h"
 
@@ -17,11 +18,9 @@ static char *print(const struct diagnostics *diagnostics, bool colour) {
 }
 
 static void assert_printed(const char *scenario, const char *expected) {
-  struct diagnostics *diagnostics = must_refuse(scenario);
-  char *text = print(diagnostics, false);
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(scenario);
+  SCOPED(memory_free) char *text = print(diagnostics, false);
   assert_string_equal(text, expected);
-  free(text);
-  diagnostics_free(diagnostics);
 }
 
 TEST(an_empty_line_is_not_shown) {
@@ -68,40 +67,36 @@ TEST(carets_stand_under_the_mistake) {
 TEST(nothing_reaches_the_terminal_unescaped) {
   static const char text[] =
       HEAD BLOCK "size = 1\nverify = \"\\u001b[31m\xc2\x9b\" # \xe2\x80\xae txet \xef\xbb\xbf\n";
-  struct diagnostics *diagnostics = must_refuse(text);
-  char *printed = print(diagnostics, false);
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
+  SCOPED(memory_free) char *printed = print(diagnostics, false);
   assert_null(strchr(printed, '\033'));
   assert_null(strstr(printed, "\xc2\x9b"));
   assert_null(strstr(printed, "\xe2\x80\xae"));
   assert_non_null(strstr(printed, "verify: invalid value \"\\x1b[31m\\x9b\""));
   assert_non_null(strstr(printed, "\\u202e txet \\ufeff"));
-  free(printed);
-  diagnostics_free(diagnostics);
 }
 
 TEST(colour_is_optional) {
+  SCOPED(diagnostics_free_at)
   struct diagnostics *diagnostics = must_refuse(HEAD BLOCK "size = 0\n");
-  char *plain = print(diagnostics, false);
-  char *coloured = print(diagnostics, true);
+  SCOPED(memory_free) char *plain = print(diagnostics, false);
+  SCOPED(memory_free) char *coloured = print(diagnostics, true);
   assert_null(strchr(plain, '\033'));
   assert_non_null(strstr(coloured, "\033[1;31merror:\033[0m"));
-  free(plain);
-  free(coloured);
-  diagnostics_free(diagnostics);
 }
 
 TEST(a_long_line_is_cut_around_the_mistake) {
   enum { VALUES = 100000 };
-  char *text = malloc(VALUES * 3 + 1024);
+  SCOPED(memory_free) char *text = malloc(VALUES * 3 + 1024);
   assert_non_null(text);
   char *end = stpcpy(text, HEAD BLOCK "size = [");
   for (int i = 0; i < VALUES; i++) {
     end = stpcpy(end, i == VALUES / 2 ? "0, " : "1, ");
   }
   (void)stpcpy(end, "]\n");
-  struct diagnostics *diagnostics = must_refuse(text);
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
   assert_one(diagnostics, 8, 9 + VALUES / 2 * 3, "0 is out of range");
-  char *printed = print(diagnostics, false);
+  SCOPED(memory_free) char *printed = print(diagnostics, false);
   assert_true(strlen(printed) < 600);
   char *line = strstr(printed, " | ...");
   char *carets = strstr(printed, "\n       | ");
@@ -109,21 +104,18 @@ TEST(a_long_line_is_cut_around_the_mistake) {
   assert_non_null(carets);
   const size_t column = (size_t)(strchr(carets, '^') - carets) - strlen("\n       | ");
   assert_int_equal(line[strlen(" | ") + column], '0');
-  free(printed);
-  free(text);
-  diagnostics_free(diagnostics);
 }
 
 TEST(too_many_mistakes_are_counted) {
   enum { MISTAKES = 5000 };
-  char *text = malloc(MISTAKES * 16 + 256);
+  SCOPED(memory_free) char *text = malloc(MISTAKES * 16 + 256);
   assert_non_null(text);
   char *end = stpcpy(text, HEAD);
   for (int i = 0; i < MISTAKES; i++) {
     end += sprintf(end, "xyzzy%d = 1\n", i);
   }
   (void)stpcpy(end, BLOCK "size = 1\n");
-  struct diagnostics *diagnostics = must_refuse(text);
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
   const size_t count = diagnostics_count(diagnostics);
   char expected[64];
   (void)snprintf(expected, sizeof expected, "%zu more are not shown", MISTAKES - count + 1);
@@ -139,24 +131,21 @@ TEST(too_many_mistakes_are_counted) {
         STATUS_INVALID);
     assert_null(scenario);
   }
-  free(text);
-  diagnostics_free(diagnostics);
 }
 
 /* The second time its diagnostics are there already. */
 TEST(scenario_is_refused_each_time) {
-  struct diagnostics *diagnostics = diagnostics_new();
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   struct scenario *scenario = NULL;
   static const char text[] = HEAD BLOCK "size = 0\n";
   for (size_t i = 0; i < 2; i++) {
     assert_int_equal(scenario_parse(text, strlen(text), "a.toml", NULL, 0, &scenario, diagnostics),
                      STATUS_INVALID);
   }
-  diagnostics_free(diagnostics);
 }
 
 TEST(several_scenarios_share_a_list) {
-  struct diagnostics *diagnostics = diagnostics_new();
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   struct scenario *scenario = NULL;
   static const char *const paths[] = {"z.toml", "a.toml"};
   for (size_t i = 0; i < 2; i++) {
@@ -167,6 +156,5 @@ TEST(several_scenarios_share_a_list) {
   assert_int_equal(diagnostics_count(diagnostics), 4);
   assert_string_equal(diagnostics_at(diagnostics, 0)->error.position.file, "z.toml");
   assert_string_equal(diagnostics_at(diagnostics, 3)->error.position.file, "a.toml");
-  diagnostics_free(diagnostics);
   diagnostics_free(NULL);
 }

@@ -1,4 +1,5 @@
 /* Files, includes, and files that are no scenario. */
+#include "engine/base/arena.h"
 #include "support.h"
 #include "tests/cmocka.h"
 
@@ -70,7 +71,7 @@ TEST(includes_are_defaults) {
   put("b.toml", "[measure]\ntrials = { min = 4 }\n");
   put("main.toml", HEAD "include = [\"a.toml\", \"b.toml\"]\n[measure]\nmax_time = \"3ms\"\n"
                         "[checks]\ngovernor = { want = \"powersave\" }\n" BLOCK "size = 1\n");
-  struct scenario *scenario = must_load("main.toml");
+  SCOPED(scenario_free_at) struct scenario *scenario = must_load("main.toml");
   struct setting setting;
   block_setting(scenario->blocks[0], 0, &setting);
   assert_int_equal(setting.measure.warmup, 2);
@@ -83,15 +84,13 @@ TEST(includes_are_defaults) {
   assert_null(strstr(scenario->resolved, "include"));
   assert_null(strstr(scenario->text, "warmup"));
   scenario_free(must_parse(scenario->resolved));
-  scenario_free(scenario);
 }
 
 TEST(shipped_files_can_be_included_from_anywhere) {
   put("main.toml", HEAD "include = [\"common/careful.toml\"]\n" BLOCK "size = 1\n");
-  struct scenario *scenario = must_load("main.toml");
+  SCOPED(scenario_free_at) struct scenario *scenario = must_load("main.toml");
   assert_true(scenario->run.processes > 1);
   assert_true(scenario->check_count > 0);
-  scenario_free(scenario);
 }
 
 TEST(bad_includes_are_told_where_they_stand) {
@@ -99,7 +98,7 @@ TEST(bad_includes_are_told_where_they_stand) {
   put("b.toml", "include = [\"c.toml\"]\n[measure]\nwarmpu = 1\n");
   put("c.toml", "include = [\"../x/none.toml\", \"a.toml\"]\n" BLOCK "size = 1\n");
   put("main.toml", HEAD "include = [ \"a.toml\", 5, \"none.toml\", \".\" ]\n" BLOCK);
-  struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
   assert_int_equal(diagnostics_count(diagnostics), 8);
   assert_complaint(diagnostics, 0, path_of("main.toml"), 3, 23, "expected text");
   assert_complaint(diagnostics, 1, path_of("main.toml"), 3, 26, "No such file");
@@ -109,7 +108,6 @@ TEST(bad_includes_are_told_where_they_stand) {
   assert_complaint(diagnostics, 5, path_of("c.toml"), 1, 12, "No such file");
   assert_complaint(diagnostics, 6, path_of("c.toml"), 1, 30, "circular include");
   assert_complaint(diagnostics, 7, path_of("c.toml"), 2, 1, "blocks are not allowed");
-  diagnostics_free(diagnostics);
 }
 
 TEST(includes_do_not_explode) {
@@ -120,17 +118,15 @@ TEST(includes_do_not_explode) {
   put("c.toml",
       "include = [\"sub/x.toml\", \"sub/x.toml\", \"sub/x.toml\"]\n[measure]\nwarmup = 1\n");
   put("main.toml", HEAD "include = [\"a.toml\"]\n" BLOCK "size = 1\n");
-  struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
   assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, "too many includes"));
-  diagnostics_free(diagnostics);
 }
 
 static void one_bad_file(const char *path, const char *message) {
-  struct diagnostics *diagnostics = must_not_load(path);
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_not_load(path);
   assert_int_equal(diagnostics_count(diagnostics), 1);
   const struct position *at = &diagnostics_at(diagnostics, 0)->error.position;
   assert_complaint(diagnostics, 0, path, at->line, at->column, message);
-  diagnostics_free(diagnostics);
 }
 
 TEST(files_that_are_no_scenario_have_one_complaint) {
@@ -162,7 +158,7 @@ TEST(flows_come_from_a_csv_file) {
       "# what an application copies\r\n\r\nname,from.numa,from.memory,to.gpu,size,count\r\n"
       "batch, local ,,0,4MiB,\r\n\"loss\",0,pageable,1,\"4\",12\r\n");
   put("main.toml", CSV_BLOCK "\"a.csv\"\n");
-  struct scenario *scenario = must_load("main.toml");
+  SCOPED(scenario_free_at) struct scenario *scenario = must_load("main.toml");
   scenario_free(must_parse(scenario->resolved)); /* without the file */
   assert_null(strstr(scenario->resolved, "csv"));
   struct setting setting;
@@ -177,7 +173,6 @@ TEST(flows_come_from_a_csv_file) {
   assert_int_equal(transfer->flows[1].from.memory, MEMORY_PAGEABLE);
   assert_int_equal(transfer->flows[1].base.copies, 12);
   assert_int_equal(transfer->flows[1].base.stream, 1);
-  scenario_free(scenario);
 }
 
 TEST(another_csv_file_can_be_set) {
@@ -185,13 +180,12 @@ TEST(another_csv_file_can_be_set) {
                "from.gpu,to.gpu,size\r\n0,1,1\r\n1,0,1\r\n"); /* as Excel writes it */
   const struct scenario_override overrides[] = {{"b.from_csv", path_of("a.csv")},
                                                 {"b.flow.2.size", "64"}};
-  struct scenario *scenario = must_parse_with(GPU_FLOW, overrides, 2);
+  SCOPED(scenario_free_at) struct scenario *scenario = must_parse_with(GPU_FLOW, overrides, 2);
   struct setting setting;
   block_setting(scenario->blocks[0], 0, &setting);
   assert_int_equal(setting.transfer.flow_count, 2);
   assert_int_equal(setting.transfer.flows[0].base.size_bytes, 1);
   assert_int_equal(setting.transfer.flows[1].base.size_bytes, 64);
-  scenario_free(scenario);
 }
 
 TEST(mistakes_in_a_csv_file_are_told_where_they_stand) {
@@ -200,7 +194,7 @@ TEST(mistakes_in_a_csv_file_are_told_where_they_stand) {
                              "[[transfer]]\nname = \"d\"\nmethod = \"ce\"\nsize = 1\nfrom_csv = "
                              "\"b.csv\"\n[[transfer.flow]]\nfrom.gpu = 0\nto.gpu = 1\n");
   put("b.csv", "from.gpu,to.gpu\n\n");
-  struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
   assert_int_equal(diagnostics_count(diagnostics), 9);
   assert_complaint(diagnostics, 0, path_of("main.toml"), 10, 12, "from_csv \"none.csv\": cannot");
   assert_complaint(diagnostics, 1, path_of("main.toml"), 15, 1, "from_csv lists the flows, and so");
@@ -212,7 +206,6 @@ TEST(mistakes_in_a_csv_file_are_told_where_they_stand) {
   assert_complaint(diagnostics, 6, path_of("a.csv"), 5, 6, "has no end");
   assert_complaint(diagnostics, 7, path_of("a.csv"), 6, 1, "missing \"size\"");
   assert_complaint(diagnostics, 8, path_of("b.csv"), 1, 1, "the file has no flow");
-  diagnostics_free(diagnostics);
 }
 
 /* One mistake that concerns all lines is told once. */
@@ -247,15 +240,13 @@ TEST(the_first_line_of_a_csv_file_is_checked) {
 }
 
 TEST(the_largest_file_is_read) {
-  char *text = malloc(SCENARIO_FILE_MAX + 1);
+  SCOPED(memory_free) char *text = malloc(SCENARIO_FILE_MAX + 1);
   assert_non_null(text);
   memset(text, '#', SCENARIO_FILE_MAX);
   static const char scenario_text[] = HEAD BLOCK "size = 1\n";
   memcpy(text, scenario_text, sizeof scenario_text - 1);
   text[SCENARIO_FILE_MAX] = '\0';
   put("big.toml", text);
-  struct scenario *scenario = must_load("big.toml");
+  SCOPED(scenario_free_at) struct scenario *scenario = must_load("big.toml");
   assert_int_equal(strlen(scenario->text), SCENARIO_FILE_MAX);
-  scenario_free(scenario);
-  free(text);
 }

@@ -521,6 +521,7 @@ TEST(what_was_meant_is_written_out) {
 }
 
 TEST(ten_mistakes_are_ten_complaints_in_order) {
+  SCOPED(diagnostics_free_at)
   struct diagnostics *diagnostics = must_refuse(
       "schema_version = 3\nnmae = \"x\"\nname = \"ten\"\n[measure]\ntrials = { min = 500 }\n"
       "host_cache = \"wram\"\n[checks]\ngovernor = { on_fail = \"abrot\" }\n[[transfer]]\n"
@@ -539,5 +540,4 @@ TEST(ten_mistakes_are_ten_complaints_in_order) {
   }
   assert_string_equal(diagnostics_at(diagnostics, 1)->suggestion, "name");
   assert_string_equal(diagnostics_at(diagnostics, 10)->suggestion, "threads");
-  diagnostics_free(diagnostics);
 }

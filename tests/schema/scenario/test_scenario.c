@@ -10,7 +10,7 @@ static void assert_kind(const struct block *block, enum case_kind kind) {
 }
 
 TEST(a_scenario_has_its_head_and_run) {
-  struct scenario *scenario = must_parse(HEAD BLOCK "size = \"64KiB\"\n");
+  SCOPED(scenario_free_at) struct scenario *scenario = must_parse(HEAD BLOCK "size = \"64KiB\"\n");
   assert_string_equal(scenario->name, "t");
   assert_string_equal(scenario->description, "");
   assert_string_equal(scenario->path, "t.toml");
@@ -22,7 +22,6 @@ TEST(a_scenario_has_its_head_and_run) {
   assert_int_equal(scenario->block_count, 1);
   assert_string_equal(block_name(scenario->blocks[0]), "b");
   assert_kind(scenario->blocks[0], CASE_TRANSFER);
-  scenario_free(scenario);
   scenario_free(NULL);
 }
 
@@ -246,15 +245,15 @@ TEST(ranges_have_the_right_values) {
 }
 
 TEST(blocks_stand_in_the_order_of_the_file) {
-  struct scenario *scenario = must_parse(HEAD CHASES);
+  SCOPED(scenario_free_at) struct scenario *scenario = must_parse(HEAD CHASES);
   assert_int_equal(scenario->block_count, 3);
   assert_kind(scenario->blocks[0], CASE_CHASE);
   assert_kind(scenario->blocks[1], CASE_TRANSFER);
   assert_string_equal(block_name(scenario->blocks[2]), "d");
-  scenario_free(scenario);
 }
 
 TEST(checks_have_a_canonical_want) {
+  SCOPED(scenario_free_at)
   struct scenario *scenario = must_parse(
       HEAD "[checks]\ngovernor = { on_fail = \"skip\" }\ngpu_idle = { want = true, on_unknown = "
            "\"abort\" }\n"
@@ -273,7 +272,6 @@ TEST(checks_have_a_canonical_want) {
     assert_int_equal(scenario->checks[i].on_unknown, expected[i].on_unknown);
     assert_string_equal(scenario->checks[i].want, expected[i].want);
   }
-  scenario_free(scenario);
 }
 
 TEST(overrides_change_what_they_name) {
@@ -298,6 +296,7 @@ TEST(overrides_change_what_they_name) {
       {"o.size", "2MiB"},
       {"free_share", "0.5"},
   };
+  SCOPED(scenario_free_at)
   struct scenario *scenario = must_parse_with(
       HEAD "[checks]\ngovernor = {}\n" BLOCK "size = 1\nmax_time = \"1s\"\n"
            "[[transfer]]\nname = \"a.b\"\nmethod = \"ce\"\nfrom.gpu = 0\nto.numa = 0\nsize = 1\n"
@@ -322,7 +321,6 @@ TEST(overrides_change_what_they_name) {
   assert_block(scenario, 3, 1, "size=32B grid=per_sm*3");
   assert_block(scenario, 4, 0, "type=f64");
   assert_block(scenario, 5, 0, "size=2MiB free_share=0.5");
-  scenario_free(scenario);
 }
 
 TEST(overrides_rename) {
@@ -339,11 +337,11 @@ TEST(overrides_rename) {
   assert_block(scenario, 0, 0, "size=64KiB load.0.name=noise load.0.size=9B");
   scenario_free(scenario);
   static const struct scenario_override same = {"transfer.name", "c"};
+  SCOPED(diagnostics_free_at)
   struct diagnostics *diagnostics = must_refuse_with(
       HEAD BLOCK "size = 1\n[[chase]]\nname = \"c\"\nspace = \"host\"\n", &same, 1);
   assert_int_equal(diagnostics_count(diagnostics), 1);
   assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, "duplicate name \"c\""));
-  diagnostics_free(diagnostics);
 }
 
 TEST(overrides_complain_by_name) {

@@ -6,8 +6,8 @@
 static void assert_equal_settings(const struct block *a, const struct block *b, size_t i) {
   struct setting x;
   struct setting y;
-  struct strbuf x_text;
-  struct strbuf y_text;
+  SCOPED(strbuf_fini) struct strbuf x_text;
+  SCOPED(strbuf_fini) struct strbuf y_text;
   strbuf_init(&x_text, 1 << 16);
   strbuf_init(&y_text, 1 << 16);
   block_setting(a, i, &x);
@@ -21,8 +21,6 @@ static void assert_equal_settings(const struct block *a, const struct block *b, 
     assert_string_equal(x.axis_values[k].key, y.axis_values[k].key);
     assert_string_equal(x.axis_values[k].text, y.axis_values[k].text);
   }
-  strbuf_fini(&x_text);
-  strbuf_fini(&y_text);
 }
 
 static void assert_equal_scenarios(const struct scenario *a, const struct scenario *b) {
@@ -50,10 +48,9 @@ static void assert_equal_scenarios(const struct scenario *a, const struct scenar
 
 /* What is resolved stands alone and means the same. */
 static void assert_round_trip(const struct scenario *scenario) {
-  struct scenario *again = must_parse(scenario->resolved);
+  SCOPED(scenario_free_at) struct scenario *again = must_parse(scenario->resolved);
   assert_equal_scenarios(scenario, again);
   assert_string_equal(scenario->resolved, again->resolved);
-  scenario_free(again);
 }
 
 TEST(every_shipped_scenario_validates) {
@@ -101,6 +98,7 @@ TEST(everything_survives_the_round_trip) {
   static const struct scenario_override overrides[] = {{"transfer.max_time", "30ms"},
                                                        {"measure.precision", "0.25"},
                                                        {"everything.size", "[3, 5, 7]"}};
+  SCOPED(scenario_free_at)
   struct scenario *scenario = must_parse_with(
       HEAD
       "description = \"with \\\"quotes\\\", \\t and \xe6\x97\xa5\"\ninclude = "
@@ -133,5 +131,4 @@ TEST(everything_survives_the_round_trip) {
   assert_int_equal(block_setting_count(scenario->blocks[0]), 2 * 2 * 2 * 2 * 3 * 3 * 3);
   assert_int_equal(block_setting_count(scenario->blocks[1]), 2 * 2 * 2 * 2);
   assert_round_trip(scenario);
-  scenario_free(scenario);
 }

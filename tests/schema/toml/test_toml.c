@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+RELEASE(toml_free, struct toml_document)
+
 static struct toml_document *parse(const char *text) {
   struct toml_document *document = NULL;
   struct error err = {0};
@@ -44,6 +46,7 @@ TEST(values_have_types) {
 }
 
 TEST(children_keep_the_order_of_the_file) {
+  SCOPED(toml_free_at)
   struct toml_document *document = parse("z = 1\na = { y = 1, b = 2 }\n[m]\nx = 1\n[c]\n[[k]]\n"
                                          "q.z = 1\np = 2\nq.a = 3\n");
   const struct toml_node *root = toml_root(document);
@@ -57,7 +60,6 @@ TEST(children_keep_the_order_of_the_file) {
   assert_string_equal(k->children[0].key, "q");
   assert_string_equal(k->children[0].children[1].key, "a");
   assert_string_equal(k->children[1].key, "p");
-  toml_free(document);
 }
 
 TEST(positions_count_characters) {
@@ -159,6 +161,7 @@ TEST(bad_text_has_one_positioned_error) {
 }
 
 TEST(text_and_comments_may_have_anything) {
+  SCOPED(toml_free_at)
   struct toml_document *document = parse(
       "# \xe6\x97\xa5 ...........................................\n"
       "a = '................................................'\n"
@@ -168,7 +171,6 @@ TEST(text_and_comments_may_have_anything) {
       "d = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, "
       "0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]\n");
   assert_int_equal(toml_root(document)->child_count, 5);
-  toml_free(document);
 }
 
 /* `count` times `piece` between `head` and `tail`. */
@@ -235,17 +237,15 @@ static void assert_equal_nodes(const struct toml_node *a, const struct toml_node
 }
 
 TEST(written_values_read_back) {
+  SCOPED(toml_free_at)
   struct toml_document *document = parse(
       "v = { t = \"q\\\" \\\\ \\t \\u007f \xe6\x97\xa5\", \"a key\" = 1, n = 0.1, big = 1e300, "
       "w = 3.0, i = -9223372036854775808, inf = -inf, b = false, d = 1979-05-27, "
       "tm = 07:32:00.5, a = [1, [], {}, { x.y = 2 }] }\n");
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, 4096);
   strbuf_append(&text, "v = ");
   toml_write_value(&text, &toml_root(document)->children[0]);
-  struct toml_document *again = parse(text.text);
+  SCOPED(toml_free_at) struct toml_document *again = parse(text.text);
   assert_equal_nodes(toml_root(document), toml_root(again));
-  strbuf_fini(&text);
-  toml_free(again);
-  toml_free(document);
 }

@@ -1,5 +1,6 @@
 /* Results on a page: the tables and matrices of a terminal, coloured the same, charts beside them.
  */
+#include "engine/base/arena.h"
 #include "runner/render/page/page.h"
 
 #include "tests/runner/render/result/said.h"
@@ -50,7 +51,7 @@ static const struct said PAIRS[] = {
 };
 
 TEST(pairs_are_coloured_by_the_rule_of_the_terminal) {
-  char *text = page_of(PAIRS, COUNT_OF(PAIRS), NULL);
+  SCOPED(memory_free) char *text = page_of(PAIRS, COUNT_OF(PAIRS), NULL);
   assert_contains(text, "<h4>up</h4>");
   assert_contains(text, "<table class=\"matrix\"><caption class=\"away\">up</caption>");
   assert_contains(text, "<th scope=\"row\">gpu0</th>");
@@ -64,7 +65,6 @@ TEST(pairs_are_coloured_by_the_rule_of_the_terminal) {
   assert_contains(text, "<b>a  </b>out of &lt;memory&gt;</p>");
   assert_contains(text, "min 50.00, mean 84.60, max 100.0 GB/s");
   assert_contains(text, "<span class=\"h4\">further</span>");
-  free(text);
 }
 
 #define STEP(bytes)                                                                                \
@@ -77,7 +77,7 @@ static const struct said SWEEP[] = {
 };
 
 TEST(a_sweep_is_a_chart_with_its_numbers_folded_away) {
-  char *text = page_of(SWEEP, COUNT_OF(SWEEP), "s");
+  SCOPED(memory_free) char *text = page_of(SWEEP, COUNT_OF(SWEEP), "s");
   const char *chart = strstr(text, "<svg");
   const char *folded = strstr(text, "<details><summary>4 rows of numbers</summary>");
   const char *table = strstr(text, "<table>");
@@ -88,7 +88,6 @@ TEST(a_sweep_is_a_chart_with_its_numbers_folded_away) {
   assert_contains(text, "<td class=\"n\">1.00</td>");
   assert_contains(text, "<td class=\"n share\" style=\"--share:5.0%\">5.0</td>");
   assert_contains(text, "<td class=\"name bad\">hung a</td>");
-  free(text);
 }
 
 TEST(a_chart_stands_with_its_own_block_only) {
@@ -104,9 +103,8 @@ TEST(a_chart_stands_with_its_own_block_only) {
 }
 
 TEST(nothing_measured_is_said) {
-  char *text = page_of(NULL, 0, "s");
+  SCOPED(memory_free) char *text = page_of(NULL, 0, "s");
   assert_string_equal(text, "<p class=\"words\">nothing was measured</p>\n");
-  free(text);
 }
 
 /* Blocks of two sizes each, so that none shares a table with its neighbour. */
@@ -136,7 +134,7 @@ TEST(several_blocks_have_contents) {
 
 TEST(tiles_have_the_answer) {
   struct result_set rows;
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   struct document tiles = {.options = {.stream = open_memstream(&text, &length)},
                            .backend = &PAGE_TILES};
@@ -148,5 +146,4 @@ TEST(tiles_have_the_answer) {
   assert_string_equal(text, "<div><dt>No result</dt><dd><b>1</b> of 7 cases: failed</dd></div>\n"
                             "<div><dt>GPU to GPU</dt><dd><b>50.00-100.0</b> GB/s (1MiB); lowest: "
                             "gpu1 to gpu2</dd></div>\n");
-  free(text);
 }

@@ -97,12 +97,13 @@ TEST(a_curve_that_others_hide_is_said) {
   const struct plot_curve curves[] = {CURVES[0], CURVES[0]};
   struct plot plot = two_curves();
   plot.curves = curves;
+  SCOPED(strbuf_fini)
   struct strbuf text = draw(plot, (struct plot_style){.width = 40, .height = 9});
   assert_non_null(strstr(text.text, "\n  a  up (behind others)\n  b  up\n"));
-  strbuf_fini(&text);
 }
 
 TEST(a_plot_is_drawn) {
+  SCOPED(strbuf_fini)
   struct strbuf text = draw(two_curves(), (struct plot_style){.width = 40, .height = 9});
   assert_string_equal(text.text, "sweep\n"
                                  "GB/s\n"
@@ -120,10 +121,10 @@ TEST(a_plot_is_drawn) {
                                  "                                    size\n"
                                  "  a  up\n"
                                  "  b  flat\n");
-  strbuf_fini(&text);
 }
 
 TEST(braille_lines_are_finer) {
+  SCOPED(strbuf_fini)
   struct strbuf text = draw(
       two_curves(), (struct plot_style){.width = 60, .height = 9, .unicode = true, .colour = true});
   assert_non_null(strstr(text.text, "┤"));
@@ -131,7 +132,6 @@ TEST(braille_lines_are_finer) {
   assert_non_null(strstr(text.text, "\xe2\xa0")); /* Braille begins with these two bytes */
   assert_non_null(strstr(text.text, "\033[31ma\033[0m  up\n"));
   assert_non_null(strstr(text.text, "\033[32mb\033[0m  flat\n"));
-  strbuf_fini(&text);
 }
 
 /* No line is wider than asked for, and none ends in blanks. */
@@ -175,9 +175,8 @@ TEST(curves_without_a_letter_are_counted) {
   }
   const struct plot plot = {
       .title = "", .x_name = "", .y_name = "", .curves = many, .curve_count = PLOT_CURVES_MAX + 3};
-  struct strbuf text = draw(plot, (struct plot_style){.width = 40});
+  SCOPED(strbuf_fini) struct strbuf text = draw(plot, (struct plot_style){.width = 40});
   assert_non_null(strstr(text.text, "  Z  up\n  and 3 more that are not drawn\n"));
-  strbuf_fini(&text);
 }
 
 /* ---- rows as curves ---- */
@@ -278,7 +277,7 @@ TEST(plots_and_axes_have_columns) {
 /* What a second line says of a plot counts for that plot. */
 TEST(plots_of_two_lines_are_read_whole) {
   struct saved_query saved;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   assert_ok(saved_query_find("stream", &arena, &saved, err), err);
   assert_int_equal(saved.plot_count, 2);
   assert_string_equal(saved.plots[0].x, "threads");
@@ -287,7 +286,6 @@ TEST(plots_of_two_lines_are_read_whole) {
     assert_string_equal(saved.plots[i].peak, "peak_gbps");
     assert_string_equal(saved.plots[i].scale, "semilog");
   }
-  arena_fini(&arena);
 }
 
 /* A saved query draws what it says, in the order of x, with error bars and the peak. */
@@ -295,7 +293,7 @@ TEST(saved_query_says_what_is_drawn) {
   static const char *const columns[] = {"gpu",       "blocks",          "gbps",  "low", "high",
                                         "peak_gbps", "percent_of_peak", "remark"};
   struct saved_query saved;
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct output output;
   assert_ok(saved_query_find("grid-sweep", &arena, &saved, err), err);
   start(&output, columns, 8);
@@ -329,7 +327,6 @@ TEST(saved_query_says_what_is_drawn) {
   assert_string_equal(output.text, "nothing to draw: no row of 1 has a number; the first: failed: "
                                    "out of memory\n");
   free(output.text);
-  arena_fini(&arena);
 }
 
 /* Of other SQL, too: low and high are no curves, the peak is a line. */

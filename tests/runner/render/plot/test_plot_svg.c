@@ -1,4 +1,5 @@
 /* Charts: scales, what cannot be placed, names, and that nothing lies over each other. */
+#include "engine/base/arena.h"
 #include "runner/render/plot/plot.h"
 
 #include "tests/runner/table/markup.h"
@@ -41,7 +42,7 @@ TEST(sizes_are_geometric) {
   const struct plot_point points[] = {{1024, 0.5}, {16384, 8}, {262144, 40}, {4194304, 55}};
   const struct plot_curve curve = {"pinned", points, 4, NULL};
   enum plot_scale scale = PLOT_LINEAR;
-  char *text = draw(&curve, 1, true, &scale);
+  SCOPED(memory_free) char *text = draw(&curve, 1, true, &scale);
   assert_int_equal(scale, PLOT_LOG);
   assert_contains(text, "role=\"img\"");
   assert_contains(text, "aria-labelledby=\"c1-title c1-text\"");
@@ -50,7 +51,6 @@ TEST(sizes_are_geometric) {
   assert_contains(text, "<title>pinned, 16KiB: 8.000 GB/s</title>");
   assert_contains(text, ">64KiB</text>");
   assert_int_equal(count_of(text, "<circle"), 4);
-  free(text);
 }
 
 /* A name that does not fit between its line and the next would stand above another segment. */
@@ -65,7 +65,7 @@ TEST(marks_name_what_is_behind_them) {
                             .curve_count = 1,
                             .marks = marks,
                             .mark_count = COUNT_OF(marks)};
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, SVG_MAX);
   plot_svg(&plot, PLOT_LINEAR, "c1", &text);
   assert_markup(text.text);
@@ -74,7 +74,6 @@ TEST(marks_name_what_is_behind_them) {
   assert_contains(text.text, "<title>driver 580.2</title>");
   assert_int_equal(count_of(text.text, "driver 580.2"), 1);
   assert_int_equal(count_of(text.text, "driver 570.3"), 2);
-  strbuf_fini(&text);
 }
 
 TEST(steps_are_linear) {
@@ -137,10 +136,9 @@ TEST(names_are_escaped_and_cut) {
       {"µ23456789012345678901234567890123456789_end of the name", points, 3, NULL},
   };
   enum plot_scale scale;
-  char *text = draw(curves, 2, false, &scale);
+  SCOPED(memory_free) char *text = draw(curves, 2, false, &scale);
   assert_contains(text, ">&lt;b&gt;&amp;&quot;</text>");
   assert_contains(text, "_end of the name</title>µ23456789012345678901234567890123456789_…</text>");
-  free(text);
 }
 
 TEST(labels_do_not_lie_over_each_other) {
@@ -153,7 +151,7 @@ TEST(labels_do_not_lie_over_each_other) {
     (void)snprintf(names[i], sizeof names[i], "curve %zu", i);
     curves[i] = (struct plot_curve){names[i], points, 3, NULL}; /* all end at one place */
   }
-  char *text = draw(curves, CURVES, false, &scale);
+  SCOPED(memory_free) char *text = draw(curves, CURVES, false, &scale);
   double last = 0;
   double height = 0;
   size_t labels = 0;
@@ -170,7 +168,6 @@ TEST(labels_do_not_lie_over_each_other) {
   assert_int_equal(labels, PLOT_CURVES_MAX);
   assert_contains(text, "8 more curves are not drawn");
   assert_contains(text, "line c0 d1"); /* the ninth: dashes tell it from the first */
-  free(text);
 }
 
 /* Of an SVG alone nothing beyond its width is seen. */
@@ -185,7 +182,7 @@ TEST(titles_of_pictures_are_as_wide_as_the_picture) {
       .curves = &curve,
       .curve_count = 1};
   struct plot_picture picture;
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, SVG_MAX);
   plot_picture_begin(&picture, &text);
   plot_picture_add(&picture, &plot, PLOT_LINEAR);
@@ -194,5 +191,4 @@ TEST(titles_of_pictures_are_as_wide_as_the_picture) {
   assert_contains(text.text, ">Unified memory: the bandwidth of pages that migrate because they "
                              "are written:</text>");
   assert_contains(text.text, ">from gpu0 to numa0</text>");
-  strbuf_fini(&text);
 }

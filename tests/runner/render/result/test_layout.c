@@ -3,6 +3,7 @@
  * text of any width, in JSON and on a page.
  *
  * test_runner_render_layout [FIRST COUNT]: seeds to try. */
+#include "engine/base/arena.h"
 #include "engine/base/units.h"
 #include "engine/case/note.h"
 #include "engine/case/transfer.h"
@@ -482,7 +483,7 @@ static void drop_summaries(char *text) {
 static void check_text(struct world *world, const struct result_set *rows,
                        const struct collector *collector, unsigned width) {
   struct error err;
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   struct document document;
@@ -493,13 +494,12 @@ static void check_text(struct world *world, const struct result_set *rows,
   assert_int_equal(fclose(stream), 0);
   drop_summaries(text);
   count_numbers(world, collector, text, " \n", "the text does not show a case once");
-  free(text);
 }
 
 static void check_page(struct world *world, const struct result_set *rows,
                        const struct collector *collector) {
   struct page_results results;
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   FILE *page = open_memstream(&text, &length);
   assert_non_null(page);
@@ -508,13 +508,12 @@ static void check_page(struct world *world, const struct result_set *rows,
   page_results_fini(&results);
   assert_int_equal(fclose(page), 0);
   count_numbers(world, collector, text, "<>", "the page does not show a case once");
-  free(text);
 }
 
 /* One object for each place, with its number. */
 static void check_json(struct world *world, const struct result_set *rows) {
   struct error err;
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
@@ -544,7 +543,6 @@ static void check_json(struct world *world, const struct result_set *rows) {
     }
   }
   assert_int_equal(rows->row_count, world->place_count);
-  free(text);
 }
 
 /* ---- the whole ---- */
@@ -566,7 +564,7 @@ static void check_world(struct world *world, struct record *record, struct query
                     &(struct notes){0}, &err) != STATUS_OK) {
     world_fail(world, err.message, NULL);
   }
-  struct result_set rows;
+  SCOPED(result_set_fini) struct result_set rows;
   const struct query_parameter run = {"run", selector};
   result_set_init(&rows, SIZE_MAX);
   if (query_run_saved(query, "run-result", &run, 1, NULL, &rows.sink, &err) != STATUS_OK) {
@@ -586,7 +584,6 @@ static void check_world(struct world *world, struct record *record, struct query
   check_text(world, &rows, &collector, 60);
   check_page(world, &rows, &collector);
   check_json(world, &rows);
-  result_set_fini(&rows);
 }
 
 TEST(every_case_stands_once_in_its_block) {

@@ -1,4 +1,5 @@
 /* Matrices to the letter: alignment, N/A, the line below, colours, parts for narrow terminals. */
+#include "engine/base/arena.h"
 #include "runner/render/result/matrix.h"
 
 #include "tests/cmocka.h"
@@ -25,7 +26,7 @@ static struct matrix matrix_of(const char *const *rows, size_t row_count,
 
 static void expect_matrix(const struct matrix *matrix, unsigned width, bool colour,
                           const char *expected) {
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   struct error err;
   FILE *stream = open_memstream(&text, &length);
@@ -37,7 +38,6 @@ static void expect_matrix(const struct matrix *matrix, unsigned width, bool colo
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   assert_string_equal(text, expected);
-  free(text);
 }
 
 TEST(numbers_have_four_digits) {
@@ -203,7 +203,7 @@ TEST(rows_of_a_grid_are_compared_apart) {
                 "64KiB  10.00  5.000\n"
                 " 1MiB  100.0  100.0\n"
                 "what is known\n");
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   struct document document;
@@ -214,7 +214,6 @@ TEST(rows_of_a_grid_are_compared_apart) {
   assert_int_equal(fclose(stream), 0);
   assert_non_null(strstr(text, "\033[38;5;40m10.00"));
   assert_non_null(strstr(text, "\033[38;5;196m5.000"));
-  free(text);
 }
 
 /* Two results never have one place: the second would hide the first. */

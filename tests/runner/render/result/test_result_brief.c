@@ -1,4 +1,5 @@
 /* The short form of a result: one line for a block whose places agree, and the answer. */
+#include "engine/base/arena.h"
 #include "tests/runner/render/result/said.h"
 
 /* A block whose places agree is one line; one that differs by more, or has a slow case, is whole.
@@ -134,8 +135,8 @@ TEST(what_failed_is_no_slow_link) {
       {UP("gpu1", "pageable"), .gbps = 8, .size_bytes = 64 << 20},
       {UP("gpu2", "pinned"), .size_bytes = 64 << 20, .status = "crashed", .reason = "y"},
   };
-  struct result_set rows;
-  char *text = NULL;
+  SCOPED(result_set_fini) struct result_set rows;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   struct document document;
   said_rows(&rows, said, COUNT_OF(said));
@@ -149,8 +150,6 @@ TEST(what_failed_is_no_slow_link) {
       text, "No result     2 of 8 cases: 1 crashed, 1 hung\n"
             "Host to GPU   55.00 GB/s pinned by ce, 40.00 by sm, 8.000-9.000 pageable (64MiB); "
             "lowest pageable: numa0 to gpu1\n");
-  free(text);
-  result_set_fini(&rows);
 }
 
 /* A line for several places is named as its cases are: a chase by who reads, then the memory. */

@@ -568,10 +568,9 @@ TEST(what_is_not_precise_enough_is_marked) {
 }
 
 TEST(a_wide_interval_is_no_sign_behind_a_sign) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   assert_string_equal(result_within(&arena, 43.2), "+/- 43 %");
   assert_string_equal(result_within(&arena, 1e4), "beyond +/- 999 %");
-  arena_fini(&arena);
 }
 
 /* What helps depends on the noise: more trials only where they differ by chance. */
