@@ -204,12 +204,7 @@ const struct measured_run *advice_own_run(struct arena *arena, const struct comp
 }
 
 static bool advice_has_option(const struct advice_words *words, const char *name) {
-  for (size_t i = 0; i < words->count; i++) {
-    if (advice_is_option(words->items[i], name)) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, words->count, advice_is_option(words->items[i], name));
 }
 
 bool advice_is_shard(struct arena *arena, const struct measured_run *run) {

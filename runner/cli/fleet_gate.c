@@ -146,10 +146,7 @@ JSON_DESCRIBER(fleet_gate_describe_json, FLEET_GATE_COLUMNS, JSON_COLUMN)
 /* The rows whose reason fails. */
 static enum status fleet_gate_print(struct command *command, const struct result_set *all,
                                     unsigned fails, struct error *err) {
-  size_t count = 0;
-  for (size_t i = 0; i < all->row_count; i++) {
-    count += fleet_gate_fails(fails, all, i);
-  }
+  const size_t count = SUM_OF(i, all->row_count, fleet_gate_fails(fails, all, i));
   if (count == 0 && output_layout_of(command->common.format) == LAYOUT_PAGE) {
     say_note(&command->common, "the nodes are well");
     return STATUS_OK;

@@ -32,10 +32,9 @@ static const char *input_plan_test_name(const char *word) {
 static void input_plan_add_test(const struct option_use *use, const char *word) {
   struct filter *filter = &use->command->request.filter;
   const char *name = input_plan_test_name(word);
-  if (name == NULL && word[strspn(word, "0123456789")] == '\0') {
-    options_fail(use->state, "--test %s: nvbandwidth has the tests 0 to %zu", word,
+  OPTIONS_REFUSE(name == NULL && word[strspn(word, "0123456789")] == '\0', use->state,
+                 "--test %s: nvbandwidth has the tests 0 to %zu", word,
                  input_plan_test_count() - 1);
-  }
   /* Another name may be a block of another scenario: the plan says what there is. */
   use->command->inputs.tests =
       globs_add(use->command->inputs.tests, name != NULL ? name : word, &filter->arena);

@@ -173,9 +173,7 @@ bool option_take_only(const struct option_use *use) {
     return use->arg[strspn(use->arg, ", ")] != '\0' && option_add_only(use, use->arg);
   }
   const bool good = option_read_lines(use, option_add_only);
-  if (filter->only == NULL) {
-    options_fail(use->state, "--only -: standard input has no globs");
-  }
+  OPTIONS_REFUSE(filter->only == NULL, use->state, "--only -: standard input has no globs");
   return good;
 }
 
@@ -288,37 +286,30 @@ void options_check_sides(struct command *command, struct argp_state *state) {
   for (size_t i = 0; i < command->word_count; i++) {
     request->names[i] = command->words[i];
   }
-  if (request->by == NULL && (request->from != NULL || request->to != NULL)) {
-    options_fail(state, "--from and --to need --by FACT");
-  }
-  if (request->by != NULL && request->name_count > 0) {
-    options_fail(state, "name two runs or give --by FACT, not both");
-  }
+  OPTIONS_REFUSE(request->by == NULL && (request->from != NULL || request->to != NULL), state,
+                 "--from and --to need --by FACT");
+  OPTIONS_REFUSE(request->by != NULL && request->name_count > 0, state,
+                 "name two runs or give --by FACT, not both");
 }
 
 void options_check_tag(const char *tag, const struct argp_state *state) {
-  if (tag != NULL && (tag[0] == '\0' || strchr(tag, ',') != NULL)) {
-    options_fail(state, "a tag cannot be empty or contain a comma");
-  }
+  OPTIONS_REFUSE(tag != NULL && (tag[0] == '\0' || strchr(tag, ',') != NULL), state,
+                 "a tag cannot be empty or contain a comma");
 }
 
 void options_check_plot(const struct command *command, struct argp_state *state) {
-  if (command->plot.picture && !command->plot.wanted) {
-    options_fail(state, "--format svg is for --plot");
-  }
-  if (command->plot.wanted && output_layout_of(command->common.format) != LAYOUT_PAGE) {
-    options_fail(state, "--plot draws for people and cannot be combined with --format %s",
+  OPTIONS_REFUSE(command->plot.picture && !command->plot.wanted, state,
+                 "--format svg is for --plot");
+  OPTIONS_REFUSE(command->plot.wanted && output_layout_of(command->common.format) != LAYOUT_PAGE,
+                 state, "--plot draws for people and cannot be combined with --format %s",
                  output_format_text(command->common.format));
-  }
 }
 
 void options_check_sums(const struct command *command, struct argp_state *state) {
-  if (command->sums && output_layout_of(command->common.format) != LAYOUT_PAGE) {
-    options_fail(state,
+  OPTIONS_REFUSE(command->sums && output_layout_of(command->common.format) != LAYOUT_PAGE, state,
                  "--sum is for the matrices that people read, not for --format %s: SQL adds "
                  "up, as in select block, sum(gbps) from v_run_case group by block",
                  output_format_text(command->common.format));
-  }
 }
 
 /* ---- the command line ---- */
@@ -349,10 +340,8 @@ static int options_key(const struct verb_option *option, size_t i) {
 
 static void options_take_word(struct command *command, const char *arg, struct argp_state *state) {
   const struct verb *verb = command->verb;
-  if (command->word_count == verb->word_max) {
-    options_fail(state, "too many arguments: \"%s\"%s", arg,
+  OPTIONS_REFUSE(command->word_count == verb->word_max, state, "too many arguments: \"%s\"%s", arg,
                  verb->too_many != NULL ? verb->too_many : "");
-  }
   if (command->word_count == 0 && verb->noun != NULL) {
     command->choice = options_find_name(verb->words, arg);
     if (command->choice == SIZE_MAX) {
@@ -366,11 +355,9 @@ static void options_take_word(struct command *command, const char *arg, struct a
 static void options_check_tests(struct command *command, struct argp_state *state) {
   const char **only = &command->request.filter.only;
   const char *tests = command->inputs.tests;
-  if (tests != NULL && *only != NULL) {
-    options_fail(state,
+  OPTIONS_REFUSE(tests != NULL && *only != NULL, state,
                  "give --test or --only, not both; for some cases of a test: --only '%s/GLOB'",
                  tests);
-  }
   *only = tests != NULL ? tests : *only;
 }
 
@@ -400,9 +387,8 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
     return 0;
   }
   if (key == ARGP_KEY_END) {
-    if (verb->missing != NULL && command->word_count == 0) {
-      options_fail(state, "missing %s", verb->missing);
-    }
+    OPTIONS_REFUSE(verb->missing != NULL && command->word_count == 0, state, "missing %s",
+                   verb->missing);
     options_check_tests(command, state);
     if (verb->check != NULL) {
       verb->check(command, state);
@@ -420,16 +406,13 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
       void *base = option->shared ? (void *)command : command->options;
       const struct option_use use = {command, option, (char *)base + option->field, arg, state};
       const struct verb_option *next = NULL;
-      if (arg != NULL && strncmp(arg, "--", 2) == 0 && options_find(verb, arg + 2, &next) == 1) {
-        options_fail(state, "--%s needs %s, and %s is an option", option->name, option->argument,
-                     arg);
-      }
-      if (!option->take(&use)) {
-        options_fail(state,
+      OPTIONS_REFUSE(
+          arg != NULL && strncmp(arg, "--", 2) == 0 && options_find(verb, arg + 2, &next) == 1,
+          state, "--%s needs %s, and %s is an option", option->name, option->argument, arg);
+      OPTIONS_REFUSE(!option->take(&use), state,
                      option->needs != NULL ? "--%s needs %s, not \"%s\""
                                            : "--%s needs a value that is not empty",
                      option->name, option->needs, arg);
-      }
       return 0;
     }
   }

@@ -141,6 +141,8 @@ void options_check_tag(const char *tag, const struct argp_state *state);
 /* A mistake on the command line: says it, and which help there is, and ends the process. */
 void options_fail(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same where that holds. */
+#define OPTIONS_REFUSE(condition, ...) ((condition) ? options_fail(__VA_ARGS__) : (void)0)
 /* "unknown WHAT "ARG" (did you mean "NAME"?): one of A, B, C". names ends with NULL. */
 void options_reject_name(struct argp_state *state, const char *what, const char *arg,
                          const char *const *names);

@@ -92,32 +92,26 @@ static void verb_check_check(struct command *command, struct argp_state *state) 
                         options->fleet ? fleet_reason_names : FAIL_ON_RUNS);
   }
   if (options->fleet) {
-    if (command->word_count > 0 || request->by != NULL || options->expects) {
-      options_fail(state,
+    OPTIONS_REFUSE(command->word_count > 0 || request->by != NULL || options->expects, state,
                    "--fleet looks at one fleet: it cannot be combined with runs, --by or --expect");
-    }
-    if (options->of_runs != NULL || options->strict) {
-      options_fail(state, "--fleet has no verdicts of cases: it cannot be combined with %s%s",
+    OPTIONS_REFUSE(options->of_runs != NULL || options->strict, state,
+                   "--fleet has no verdicts of cases: it cannot be combined with %s%s",
                    options->of_runs != NULL ? "--fail-on " : "--strict",
                    options->of_runs != NULL ? options->of_runs : "");
-    }
     return;
   }
   if (options->expects) {
-    if (request->by != NULL || options->of_runs != NULL || options->fleet_fails > 0) {
-      options_fail(state,
+    OPTIONS_REFUSE(request->by != NULL || options->of_runs != NULL || options->fleet_fails > 0,
+                   state,
                    "--expect compares with no other runs: it cannot be combined with --by or "
                    "--fail-on");
-    }
     return;
   }
-  if (options->of_fleet != NULL) {
-    options_fail(state, "--fail-on %s is for --fleet alone", options->of_fleet);
-  }
-  if (request->by == NULL && command->word_count == 0) {
-    options_fail(
-        state, "missing argument: the run to compare with, such as baseline:NAME, or two runs A B");
-  }
+  OPTIONS_REFUSE(options->of_fleet != NULL, state, "--fail-on %s is for --fleet alone",
+                 options->of_fleet);
+  OPTIONS_REFUSE(
+      request->by == NULL && command->word_count == 0, state,
+      "missing argument: the run to compare with, such as baseline:NAME, or two runs A B");
   options_check_sides(command, state);
   if (request->name_count == 1) {
     request->names[request->name_count++] = "latest";
@@ -136,10 +130,7 @@ static bool verb_check_is_open(struct command *command, const struct comparison 
   const struct diff_summary *summary = &comparison->summary;
   const size_t undecided =
       summary->verdicts[VERDICT_UNCLEAR] + summary->verdicts[VERDICT_INSUFFICIENT];
-  size_t cases = 0;
-  for (size_t v = 0; v < verdict_name_count; v++) {
-    cases += summary->provisional[v];
-  }
+  const size_t cases = SUM_OF(v, verdict_name_count, summary->provisional[v]);
   const size_t provisional = cases > 0 ? cases : provisional_count; /* of groups, distributions */
   const char *text = "";
   if (undecided > 0) {

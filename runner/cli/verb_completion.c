@@ -266,9 +266,8 @@ static enum status completion_offer_at(struct command *command, const char *cons
 }
 
 static void verb_completion_check(struct command *command, struct argp_state *state) {
-  if (command->choice != OUTPUT_OFFER && command->word_count > 1) {
-    options_fail(state, "too many arguments: \"%s\"", command->words[1]);
-  }
+  OPTIONS_REFUSE(command->choice != OUTPUT_OFFER && command->word_count > 1, state,
+                 "too many arguments: \"%s\"", command->words[1]);
 }
 
 static enum status verb_completion_run(struct command *command, struct error *err) {

@@ -31,11 +31,10 @@ static const struct verb_option VERB_DIFF_OPTIONS[] = {
 static void verb_diff_check(struct command *command, struct argp_state *state) {
   const struct compare_request *request = &command->request;
   const bool sides_chosen = command->word_count == 0 && !request->a_a; /* by verb_diff_choose() */
-  if (request->by == NULL && command->word_count < SIDES && !sides_chosen &&
-      !(request->a_a && command->word_count == 1)) {
-    options_fail(state,
+  OPTIONS_REFUSE(request->by == NULL && command->word_count < SIDES && !sides_chosen &&
+                     !(request->a_a && command->word_count == 1),
+                 state,
                  "missing argument: two runs, such as previous latest, or --by driver_version");
-  }
   options_check_sides(command, state);
 }
 

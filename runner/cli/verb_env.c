@@ -28,12 +28,10 @@ static const struct verb_option VERB_ENV_OPTIONS[] = {
 
 static void verb_env_check(struct command *command, struct argp_state *state) {
   const struct env_options *options = command->options;
-  if (options->run != NULL && command->machine != NULL) {
-    options_fail(state, "give --run or --machine, not both");
-  }
-  if (command->plot.picture && options->output != NULL) {
-    options_fail(state, "--save writes a machine file: --format svg cannot be combined with it");
-  }
+  OPTIONS_REFUSE(options->run != NULL && command->machine != NULL, state,
+                 "give --run or --machine, not both");
+  OPTIONS_REFUSE(command->plot.picture && options->output != NULL, state,
+                 "--save writes a machine file: --format svg cannot be combined with it");
 }
 
 /* command->target as that run recorded it. */

@@ -45,13 +45,11 @@ static const struct verb_option VERB_EXPECT_OPTIONS[] = {
     {0}};
 
 static void verb_expect_check(struct command *command, struct argp_state *state) {
-  if (command->choice == EXPECT_CHECK && command->word_count != 2) {
-    options_fail(state, "haul expect check takes one argument: FILE");
-  }
-  if ((command->choice == EXPECT_LIST && command->word_count > 1) ||
-      (command->choice == EXPECT_SHOW && command->word_count > 2)) {
-    options_fail(state, "too many arguments: \"%s\"", command->words[command->word_count - 1]);
-  }
+  OPTIONS_REFUSE(command->choice == EXPECT_CHECK && command->word_count != 2, state,
+                 "haul expect check takes one argument: FILE");
+  OPTIONS_REFUSE((command->choice == EXPECT_LIST && command->word_count > 1) ||
+                     (command->choice == EXPECT_SHOW && command->word_count > 2),
+                 state, "too many arguments: \"%s\"", command->words[command->word_count - 1]);
 }
 
 /* "5 x16", "4 x18"; nothing where neither is asked for. */

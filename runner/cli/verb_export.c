@@ -38,28 +38,24 @@ static const struct verb_option VERB_EXPORT_OPTIONS[] = {
 static void verb_export_check(struct command *command, struct argp_state *state) {
   const struct export_options *options = command->options;
   const struct filter *filter = &command->request.filter;
-  if (command->common.format_given) {
-    options_fail(state, "--format cannot be combined with export: the format is its argument");
-  }
+  OPTIONS_REFUSE(command->common.format_given, state,
+                 "--format cannot be combined with export: the format is its argument");
   const bool prometheus =
       command->choice == EXPORT_PROMETHEUS || command->choice == EXPORT_OPENMETRICS;
-  if (prometheus && (options->run != NULL || options->trials)) {
-    options_fail(
-        state,
-        "%s exports cases, not one run: --run and --trials cannot be combined with it; use "
-        "--where and --only",
-        export_format_text((enum export_format)command->choice));
-  }
-  if ((options->blocks && command->choice != EXPORT_PROMETHEUS) ||
-      (options->against != NULL && (options->blocks || command->choice == EXPORT_OPENMETRICS))) {
-    options_fail(state, "--blocks goes with prometheus alone, and --against with its cases");
-  }
-  if (!prometheus &&
-      (options->against != NULL || filter->only != NULL || filter->where_count > 0)) {
-    options_fail(state,
+  OPTIONS_REFUSE(
+      prometheus && (options->run != NULL || options->trials), state,
+      "%s exports cases, not one run: --run and --trials cannot be combined with it; use "
+      "--where and --only",
+      export_format_text((enum export_format)command->choice));
+  OPTIONS_REFUSE(
+      (options->blocks && command->choice != EXPORT_PROMETHEUS) ||
+          (options->against != NULL && (options->blocks || command->choice == EXPORT_OPENMETRICS)),
+      state, "--blocks goes with prometheus alone, and --against with its cases");
+  OPTIONS_REFUSE(!prometheus &&
+                     (options->against != NULL || filter->only != NULL || filter->where_count > 0),
+                 state,
                  "--against, --where and --only can only be combined with prometheus; haul query "
                  "selects rows with SQL");
-  }
 }
 
 /* ---- rows ---- */

@@ -12,9 +12,8 @@ static void verb_history_check(struct command *command, struct argp_state *state
   if (command->word_count > 0) {
     *only = globs_add(*only, command->words[0], &command->request.filter.arena);
   }
-  if (*only == NULL) {
-    options_fail(state, "missing argument: CASE, a name or glob; haul list cases lists the names");
-  }
+  OPTIONS_REFUSE(*only == NULL, state,
+                 "missing argument: CASE, a name or glob; haul list cases lists the names");
 }
 
 /* More series than anybody reads, of machines that can be compared. */

@@ -65,15 +65,12 @@ static const struct verb_option VERB_IMPORT_OPTIONS[] = {
 static void verb_import_check(struct command *command, struct argp_state *state) {
   const struct import_options *options = command->options;
   options_check_tag(options->tag, state);
-  if (command->word_count > 0 && strcmp(command->words[0], SCENARIO) != 0) {
-    options_fail(state,
+  OPTIONS_REFUSE(command->word_count > 0 && strcmp(command->words[0], SCENARIO) != 0, state,
                  "unknown tool \"%s\": results of nvbandwidth can be imported: haul import "
                  "nvbandwidth FILE",
                  command->words[0]);
-  }
-  if (command->word_count < 2) {
-    options_fail(state, "missing argument: haul import nvbandwidth FILE, what nvbandwidth printed");
-  }
+  OPTIONS_REFUSE(command->word_count < 2, state,
+                 "missing argument: haul import nvbandwidth FILE, what nvbandwidth printed");
 }
 
 /* Everything of one import, with what must be freed. */

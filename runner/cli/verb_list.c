@@ -37,14 +37,12 @@ static void verb_list_check(struct command *command, struct argp_state *state) {
     *ARENA_ADD(&command->arena, command->words, command->word_count, &command->word_capacity) =
         list_what_text(LIST_RUNS); /* which is command->choice, 0 */
   }
-  if (options->run != NULL && command->choice != LIST_CASES) {
-    options_fail(state, "--run can only be combined with list cases");
-  }
+  OPTIONS_REFUSE(options->run != NULL && command->choice != LIST_CASES, state,
+                 "--run can only be combined with list cases");
   const bool filtered =
       options->tag != NULL || options->limit != NULL || command->request.filter.where_count > 0;
-  if (filtered && command->choice != LIST_RUNS) {
-    options_fail(state, "--tag, --where and --limit can only be combined with list runs");
-  }
+  OPTIONS_REFUSE(filtered && command->choice != LIST_RUNS, state,
+                 "--tag, --where and --limit can only be combined with list runs");
 }
 
 #define SCENARIO_COLUMNS(X)                                                                        \

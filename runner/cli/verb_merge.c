@@ -46,13 +46,11 @@ static const struct verb_option VERB_MERGE_OPTIONS[] = {
 
 static void verb_merge_check(struct command *command, struct argp_state *state) {
   struct merge_options *options = command->options;
-  if (command->word_count < 2) {
-    options_fail(state, "missing arguments: the output first, then the inputs: haul merge all.db "
-                        "node1.db node2.db");
-  }
-  if (command->common.db != NULL) {
-    options_fail(state, "--db cannot be combined with merge: the output is the first argument");
-  }
+  OPTIONS_REFUSE(command->word_count < 2, state,
+                 "missing arguments: the output first, then the inputs: haul merge all.db "
+                 "node1.db node2.db");
+  OPTIONS_REFUSE(command->common.db != NULL, state,
+                 "--db cannot be combined with merge: the output is the first argument");
   options->output = command->words[0];
 }
 

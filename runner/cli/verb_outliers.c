@@ -16,9 +16,8 @@ static const struct verb_option VERB_OUTLIERS_OPTIONS[] = {
 
 static void verb_outliers_check(struct command *command, struct argp_state *state) {
   const struct outliers_arguments *options = command->options;
-  if (options->all && command->word_count > 0) {
-    options_fail(state, "name runs or give --all, not both");
-  }
+  OPTIONS_REFUSE(options->all && command->word_count > 0, state,
+                 "name runs or give --all, not both");
 }
 
 /* The latest run; if it belongs to a fleet, all runs of the fleet: its peers are the other nodes.

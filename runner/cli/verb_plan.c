@@ -248,12 +248,10 @@ static enum status plan_power_show(struct command *command, struct error *err) {
 
 static void verb_plan_check(struct command *command, struct argp_state *state) {
   const struct power_options *options = command->options;
-  if (options->against != NULL && !(options->detect > 0)) {
-    options_fail(state, "--compare needs --detect PERCENT");
-  }
-  if (options->detect > 0 && command->word_count > 1) {
-    options_fail(state, "--detect takes one scenario");
-  }
+  OPTIONS_REFUSE(options->against != NULL && !(options->detect > 0), state,
+                 "--compare needs --detect PERCENT");
+  OPTIONS_REFUSE(options->detect > 0 && command->word_count > 1, state,
+                 "--detect takes one scenario");
 }
 
 static enum status verb_plan_run(struct command *command, struct error *err) {

@@ -44,12 +44,10 @@ static const struct verb_option VERB_QUERY_OPTIONS[] = {
 static void verb_query_check(struct command *command, struct argp_state *state) {
   const struct query_arguments *options = command->options;
   options_check_plot(command, state);
-  if (command->word_count > 0 && options->saved != NULL) {
-    options_fail(state, "give SQL or --saved NAME, not both");
-  }
-  if (command->word_count == 0 && options->saved == NULL && isatty(STDIN_FILENO)) {
-    options_fail(state, "missing argument: SQL in quotes, or --saved NAME");
-  }
+  OPTIONS_REFUSE(command->word_count > 0 && options->saved != NULL, state,
+                 "give SQL or --saved NAME, not both");
+  OPTIONS_REFUSE(command->word_count == 0 && options->saved == NULL && isatty(STDIN_FILENO), state,
+                 "missing argument: SQL in quotes, or --saved NAME");
 }
 
 static enum status verb_query_give_rows(struct command *command, const struct row_sink *sink,

@@ -163,26 +163,21 @@ static void verb_report_check(struct command *command, struct argp_state *state)
   options->output = command->words[0];
   command->words++;
   command->word_count--;
-  if (options->site && (command->word_count > 0 || options->fleet || options->against != NULL ||
-                        options->baseline != NULL)) {
-    options_fail(state, "--site takes a folder and nothing else: it has all runs");
-  }
+  OPTIONS_REFUSE(options->site && (command->word_count > 0 || options->fleet ||
+                                   options->against != NULL || options->baseline != NULL),
+                 state, "--site takes a folder and nothing else: it has all runs");
   if (command->word_count == 0 && !options->fleet) {
     command->words = LATEST;
     command->word_count = 1;
   }
-  if (!options->site && !verb_report_names_a_page(options->output)) {
-    options_fail(state,
+  OPTIONS_REFUSE(!options->site && !verb_report_names_a_page(options->output), state,
                  "the first argument is the file to write: it ends in .html, or is - for standard "
                  "output, not \"%s\"",
                  options->output);
-  }
-  if (command->common.format_given) {
-    options_fail(state, "a report is HTML: --format and --json cannot be combined with it");
-  }
-  if (options->against != NULL && options->baseline != NULL) {
-    options_fail(state, "give --against or --baseline, not both");
-  }
+  OPTIONS_REFUSE(command->common.format_given, state,
+                 "a report is HTML: --format and --json cannot be combined with it");
+  OPTIONS_REFUSE(options->against != NULL && options->baseline != NULL, state,
+                 "give --against or --baseline, not both");
 }
 
 /* ---- runs ---- */

@@ -70,36 +70,32 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
 static void verb_run_check_decide(const struct command *command, struct argp_state *state) {
   const struct run_options *options = command->options;
   if (options->decide == NULL) {
-    if (options->budget_ns > 0 || command->request.compare.margin > 0) {
-      options_fail(state, "--budget and --delta need --decide A");
-    }
+    OPTIONS_REFUSE(options->budget_ns > 0 || command->request.compare.margin > 0, state,
+                   "--budget and --delta need --decide A");
     return;
   }
-  if (options->tag == NULL) {
-    options_fail(state, "--decide needs --tag NAME: the new runs join those of that tag");
-  }
-  if (command->word_count > 0 || options->resume != NULL || options->dry_run ||
-      command->plot.wanted) {
-    options_fail(state, "--decide measures the scenario of A again: it cannot be combined with a "
-                        "scenario, --resume, --dry-run or --plot");
-  }
+  OPTIONS_REFUSE(options->tag == NULL, state,
+                 "--decide needs --tag NAME: the new runs join those of that tag");
+  OPTIONS_REFUSE(command->word_count > 0 || options->resume != NULL || options->dry_run ||
+                     command->plot.wanted,
+                 state,
+                 "--decide measures the scenario of A again: it cannot be combined with a "
+                 "scenario, --resume, --dry-run or --plot");
   for (size_t i = 0; i < command->inputs.override_count; i++) {
     const char *key = command->inputs.overrides[i].key;
-    if (strcmp(key, "measure.processes") != 0 && strcmp(key, "measure.pause") != 0) {
-      options_fail(state,
+    OPTIONS_REFUSE(strcmp(key, "measure.processes") != 0 && strcmp(key, "measure.pause") != 0,
+                   state,
                    "--decide measures the cases of A as they are: of --set it takes "
                    "measure.pause alone, not %s",
                    key);
-    }
   }
 }
 
 static void verb_run_check_shard(const struct command *command, struct argp_state *state) {
   const struct run_options *options = command->options;
   if (options->shard == NULL) {
-    if (options->expected_nodes != NULL || options->shard_interval_ns > 0) {
-      options_fail(state, "--expected-nodes and --shard-every need --shard DIR");
-    }
+    OPTIONS_REFUSE(options->expected_nodes != NULL || options->shard_interval_ns > 0, state,
+                   "--expected-nodes and --shard-every need --shard DIR");
   } else if (command->common.db != NULL || options->decide != NULL || options->dry_run) {
     options_fail(state, "--shard records runs in databases of their own: it cannot be combined "
                         "with --db, --decide or --dry-run");
@@ -114,16 +110,16 @@ static void verb_run_check(struct command *command, struct argp_state *state) {
   verb_run_check_decide(command, state);
   verb_run_check_shard(command, state);
   options->dry_run = options->dry_run || (options->list && command->word_count > 0);
-  if (options->resume == NULL && options->decide == NULL && command->word_count == 0 &&
-      !options->list) {
-    options_fail(state, "missing " INPUT_MISSING ": \"haul run quick\" works on every machine");
-  }
-  if (options->resume != NULL &&
-      (command->word_count > 0 || command->request.filter.only != NULL ||
-       command->inputs.override_count > 0 || options->tag != NULL || options->dry_run)) {
-    options_fail(state, "--resume continues a run as it was begun: it cannot be combined with a "
-                        "scenario, --only, --set, --processes, --tag or --dry-run");
-  }
+  OPTIONS_REFUSE(options->resume == NULL && options->decide == NULL && command->word_count == 0 &&
+                     !options->list,
+                 state, "missing " INPUT_MISSING ": \"haul run quick\" works on every machine");
+  OPTIONS_REFUSE(options->resume != NULL &&
+                     (command->word_count > 0 || command->request.filter.only != NULL ||
+                      command->inputs.override_count > 0 || options->tag != NULL ||
+                      options->dry_run),
+                 state,
+                 "--resume continues a run as it was begun: it cannot be combined with a "
+                 "scenario, --only, --set, --processes, --tag or --dry-run");
 }
 
 static enum status verb_run_look(struct command *command, struct error *err) {

@@ -488,12 +488,10 @@ static void verb_schema_check(struct command *command, struct argp_state *state)
     found = found || strcmp(view, name) == 0;
     nearest_offer(&nearest, view);
   }
-  if (SCHEMAS[i] == NULL && !found) {
-    options_fail(state,
+  OPTIONS_REFUSE(SCHEMAS[i] == NULL && !found, state,
                  "there is no schema \"%s\"%s: scenario, results, views, datasette, a view "
                  "such as v_result, a saved query or a verb",
                  name, arena_around(&command->arena, " (did you mean \"", nearest.word, "\"?)"));
-  }
 }
 
 static enum status verb_schema_run(struct command *command, struct error *err) {

@@ -16,13 +16,11 @@ static const struct verb_option VERB_TAG_OPTIONS[] = {
 
 static void verb_tag_check(struct command *command, struct argp_state *state) {
   const struct tag_options *options = command->options;
-  if (command->word_count < 2 && !options->clear) {
-    options_fail(state, "missing argument: haul tag RUN NAME, for example: tag latest before; "
-                        "--clear takes the tag away");
-  }
-  if (command->word_count == 2 && options->clear) {
-    options_fail(state, "give a NAME or --clear, not both");
-  }
+  OPTIONS_REFUSE(command->word_count < 2 && !options->clear, state,
+                 "missing argument: haul tag RUN NAME, for example: tag latest before; "
+                 "--clear takes the tag away");
+  OPTIONS_REFUSE(command->word_count == 2 && options->clear, state,
+                 "give a NAME or --clear, not both");
   options_check_tag(command->word_count == 2 ? command->words[1] : NULL, state);
 }
 

@@ -47,9 +47,8 @@ static const struct verb_option VERB_PRUNE_OPTIONS[] = {
 
 static void verb_prune_check(struct command *command, struct argp_state *state) {
   const struct prune_options *options = command->options;
-  if (!options->trials || options->older_than_ns == 0) {
-    options_fail(state, "missing what to prune: haul prune --trials --older-than 90d");
-  }
+  OPTIONS_REFUSE(!options->trials || options->older_than_ns == 0, state,
+                 "missing what to prune: haul prune --trials --older-than 90d");
 }
 
 static enum status verb_prune_find_kept(struct command *command, struct run_list *kept,
