@@ -1,6 +1,7 @@
 /* haul completion bash|zsh|fish|man: a completion script or the manual page. The scripts ask for
  * what may stand at the cursor: haul completion offer -- WORD..., which knows the tables of verbs
  * and options, scenario keys, shipped scenarios, saved queries, and what is in the database. */
+#include "engine/base/embed.h"
 #include "runner/cli/man_page.h"
 #include "runner/cli/options.h"
 #include "runner/record/manage.h"
@@ -20,53 +21,10 @@
 ENUM_NAMES_DECLARE(completion_output, COMPLETION_OUTPUT_LIST)
 ENUM_NAMES_DEFINE(completion_output, COMPLETION_OUTPUT_LIST)
 
-/* A script asks with the words up to the cursor, and gets lines "WORD<tab>DESCRIPTION". Where there
- * are none, files are offered. bash splits words at : and =, and replaces only what stands behind
- * the last of them. */
-static const char BASH_SCRIPT[] =
-    "# bash completion for haul: put it into ~/.local/share/bash-completion/completions/haul\n"
-    "_haul() {\n"
-    "  local line=${COMP_LINE:0:${COMP_POINT:-0}} word item _\n"
-    "  local -a words\n"
-    "  read -ra words <<<\"$line\"\n"
-    "  if [ -z \"$line\" ]; then\n"
-    "    words=(\"${COMP_WORDS[@]:0:COMP_CWORD+1}\")\n"
-    "  elif [[ $line == *[[:space:]] ]]; then\n"
-    "    words+=('')\n"
-    "  fi\n"
-    "  word=${words[${#words[@]}-1]}\n"
-    "  COMPREPLY=()\n"
-    "  while IFS=$'\\t' read -r item _; do\n"
-    "    COMPREPLY+=(\"${item#\"${word%\"${word##*[:=]}\"}\"}\")\n"
-    "  done < <(haul completion offer -- \"${words[@]:1}\" 2>/dev/null)\n"
-    "}\n"
-    "complete -o default -F _haul haul\n";
-static const char ZSH_SCRIPT[] =
-    "#compdef haul\n"
-    "# zsh completion for haul: put it as _haul into a folder of $fpath\n"
-    "_haul() {\n"
-    "  local line\n"
-    "  local -a offered shown\n"
-    "  for line in \"${(@f)$(haul completion offer -- \"${(@Q)words[2,CURRENT-1]}\" \"$PREFIX\" "
-    "2>/dev/null)}\"; do\n"
-    "    [[ -n $line ]] || continue\n"
-    "    offered+=(\"${line%%$'\\t'*}\")\n"
-    "    shown+=(\"${line/$'\\t'/  -- }\")\n"
-    "  done\n"
-    "  compadd -l -d shown -a offered || _files\n"
-    "}\n"
-    "if [ \"$funcstack[1]\" = _haul ]; then\n"
-    "  _haul \"$@\"\n"
-    "else\n"
-    "  compdef _haul haul\n"
-    "fi\n";
-static const char FISH_SCRIPT[] =
-    "# fish completion for haul: put it into ~/.config/fish/completions/haul.fish\n"
-    "function __haul_offer\n"
-    "  haul completion offer -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null\n"
-    "end\n"
-    "complete -c haul -f -a '(__haul_offer)'\n"
-    "complete -c haul -n 'not count (__haul_offer) >/dev/null' -F\n";
+/* In the order of the list. A script asks with the words up to the cursor, and gets lines
+ * "WORD<tab>DESCRIPTION". Where there are none, files are offered. bash splits words at : and =, and
+ * replaces only what stands behind the last of them. */
+extern const struct embedded_file completion_scripts[];
 
 /* ---- what is offered ---- */
 
@@ -271,25 +229,12 @@ static void verb_completion_check(struct command *command, struct argp_state *st
 }
 
 static enum status verb_completion_run(struct command *command, struct error *err) {
-  switch ((enum completion_output)command->choice) {
-  case OUTPUT_BASH:
-    (void)fputs(BASH_SCRIPT, stdout);
-    break;
-  case OUTPUT_ZSH:
-    (void)fputs(ZSH_SCRIPT, stdout);
-    break;
-  case OUTPUT_FISH:
-    (void)fputs(FISH_SCRIPT, stdout);
-    break;
-  case OUTPUT_MAN:
+  if (command->choice == OUTPUT_MAN) {
     man_page_print(stdout);
-    break;
-  case OUTPUT_OFFER:
-    return command->word_count > 1
-               ? completion_offer_at(command, command->words + 1, command->word_count - 1, err)
-               : STATUS_OK;
-  case completion_output_name_count:
-    break;
+  } else if (command->choice != OUTPUT_OFFER) {
+    (void)fputs((const char *)completion_scripts[command->choice].data, stdout);
+  } else if (command->word_count > 1) {
+    return completion_offer_at(command, command->words + 1, command->word_count - 1, err);
   }
   return STATUS_OK;
 }
