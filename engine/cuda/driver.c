@@ -60,7 +60,7 @@ static const char *advice_on(CUresult result) {
            "or restart the machine";
   default:
     return ": check whether nvidia-smi answers, whether /dev/nvidia-uvm exists, and what the "
-           "kernel log (dmesg) says of the GPUs";
+           "log of Linux (dmesg) says of the GPUs";
   }
 }
 

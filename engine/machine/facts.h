@@ -8,7 +8,7 @@
   X("driver_branch", "first number of driver_version, e.g. r580")                                  \
   X("kernel_module", "open or proprietary")                                                        \
   X("cuda_driver_version", "CUDA version the driver supports, e.g. 13.0")                          \
-  X("kernel", "operating system kernel release")                                                   \
+  X("kernel", "release of the Linux kernel")                                                       \
   X("boot_id", "random id of this boot")                                                           \
   X("os", "distribution and version")                                                              \
   X("cpu_model", "model name of the processor")                                                    \

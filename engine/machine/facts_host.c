@@ -244,7 +244,7 @@ static void governor(struct probe *probe, const char *name) {
                &governors);
   if (governors.count == 0) {
     host_fact_add(probe, name, FACT_UNAVAILABLE,
-                  "this kernel does not scale frequencies (usual in virtual machines)");
+                  "this Linux kernel does not scale frequencies (usual in virtual machines)");
   } else {
     host_fact_add(probe, name, governors.state, governors.value);
   }
@@ -260,7 +260,7 @@ static void turbo(struct probe *probe, const char *name) {
                                  "/sys/devices/system/cpu/cpufreq/policy0/boost")) {
     host_fact_add_on_off(probe, name, value != 0);
   } else {
-    host_fact_add(probe, name, FACT_UNAVAILABLE, "this kernel has no switch for it");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "this Linux kernel has no switch for it");
   }
 }
 
@@ -269,7 +269,7 @@ static void smt(struct probe *probe, const char *name) {
   if (sources_read_number(probe->sources, &value, "/sys/devices/system/cpu/smt/active")) {
     host_fact_add_on_off(probe, name, value != 0);
   } else {
-    host_fact_add(probe, name, FACT_UNAVAILABLE, "the kernel does not say");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "Linux does not say");
   }
 }
 
@@ -288,7 +288,7 @@ static void numa_policy(struct probe *probe, const char *name) {
     host_fact_add(probe, name, FACT_OK,
                   probe->sources->numa_policy_allowed ? "allowed" : "refused");
   } else {
-    host_fact_add(probe, name, FACT_UNAVAILABLE, "the kernel was not asked");
+    host_fact_add(probe, name, FACT_UNAVAILABLE, "Linux was not asked");
   }
 }
 

@@ -41,7 +41,7 @@ void facts_cpu_caches(struct probe *probe, const char *name) {
     }
   }
   memory_fact_add(probe, name, length > 0 ? FACT_OK : FACT_UNAVAILABLE,
-                  length > 0 ? value : "the kernel does not say");
+                  length > 0 ? value : "Linux does not say");
 }
 
 /* What SMBIOS says of the modules of memory: structures of type 17 (DMTF DSP0134, "Memory Device").
@@ -231,14 +231,12 @@ void facts_socket_links(struct probe *probe, const char *name) {
   sources_each(probe->sources, "/sys/devices/system/cpu", "cpu", see_socket, &sockets);
   sources_each(probe->sources, "/sys/bus/event_source/devices", "uncore_upi_", count_upi, &upi);
   if (sockets.cpus == 0) {
-    memory_fact_add(probe, name, FACT_UNAVAILABLE,
-                    "the kernel does not say which sockets there are");
+    memory_fact_add(probe, name, FACT_UNAVAILABLE, "Linux does not say which sockets there are");
   } else if (sockets.first == sockets.last) {
     memory_fact_add(probe, name, FACT_OK, "none");
   } else if (upi > 0) {
     machine_add_fact(probe->machine, name, -1, FACT_OK, "%u UPI, of a rate that is not known", upi);
   } else {
-    memory_fact_add(probe, name, FACT_UNAVAILABLE,
-                    "the kernel does not say what joins the sockets");
+    memory_fact_add(probe, name, FACT_UNAVAILABLE, "Linux does not say what joins the sockets");
   }
 }

@@ -8,7 +8,7 @@
   X(FLEET_MISSING, "missing")     /* expected, and sent nothing */                                 \
   X(FLEET_PARTIAL, "partial")     /* did not end */                                                \
   X(FLEET_FAILED, "failed")       /* a case was not ok, or nothing was measured */                 \
-  X(FLEET_DIFFERENT, "different") /* driver, kernel, VBIOS, GPUs or failed checks */               \
+  X(FLEET_DIFFERENT, "different") /* driver, Linux kernel, VBIOS, GPUs, failed checks */           \
   X(FLEET_SLOW, "slow")           /* a part of it, as haul outliers finds */
 ENUM_NAMES_DECLARE(fleet_reason, FLEET_REASON_LIST)
 

@@ -49,8 +49,8 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
   }
 #define INPUT_OPTION_PROCESSES                                                                     \
   {                                                                                                \
-    "processes", "N", "number of worker processes, one after the other", option_take_processes,    \
-        .needs = "a whole number from 1 to 1000"                                                   \
+    "processes", "N", "measure all cases N times, each time in a new worker process",              \
+        option_take_processes, .needs = "a whole number from 1 to 1000"                            \
   }
 
 #define INPUT_OPTION_PAUSE                                                                         \

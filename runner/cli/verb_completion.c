@@ -22,8 +22,8 @@ ENUM_NAMES_DECLARE(completion_output, COMPLETION_OUTPUT_LIST)
 ENUM_NAMES_DEFINE(completion_output, COMPLETION_OUTPUT_LIST)
 
 /* In the order of the list. A script asks with the words up to the cursor, and gets lines
- * "WORD<tab>DESCRIPTION". Where there are none, files are offered. bash splits words at : and =, and
- * replaces only what stands behind the last of them. */
+ * "WORD<tab>DESCRIPTION". Where there are none, files are offered. bash splits words at : and =,
+ * and replaces only what stands behind the last of them. */
 extern const struct embedded_file completion_scripts[];
 
 /* ---- what is offered ---- */

@@ -39,7 +39,8 @@ struct merge_options {
 static const struct verb_option VERB_MERGE_OPTIONS[] = {
     {"fail-on", "REASONS",
      "exit with 1 if a node is one of these, several with commas: missing, partial, failed, "
-     "different (from most nodes, in driver, kernel, VBIOS, GPUs or failed checks), slow; print "
+     "different (from most nodes, in driver, Linux kernel, VBIOS, GPUs or failed checks), slow; "
+     "print "
      "one line per such node",
      OPTION_AT(fleet_gate_take, struct merge_options, fleet_fails), .names = fleet_reason_names},
     {0}};
@@ -364,7 +365,7 @@ const struct verb VERB_MERGE = {
            "input, or one of a newer haul, is reported and skipped, and the exit code is then "
            "3.\n\nFor the shards of a fleet (haul run --shard), merge names the nodes that are "
            "missing, partial or failed, and why. It also names the nodes that differ from most in "
-           "driver, kernel, VBIOS, GPUs or failed checks; v_node has a row for each node. "
+           "driver, Linux kernel, VBIOS, GPUs or failed checks; v_node has a row for each node. "
            "--fail-on prints one line per node and reason, and exits with 1 where a node is not "
            "well. A node that could not write its shard is one of them then.",
     .options = VERB_MERGE_OPTIONS,

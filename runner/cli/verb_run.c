@@ -514,8 +514,9 @@ const struct verb VERB_RUN = {
         "compares A with the runs tagged B, measures the undecided cases of A's last run on this "
         "machine in a few more runs of one process each, and compares again, at most five times. "
         "Because it compares up to five times, each comparison uses a fifth of the usual error "
-        "rates. Later comparisons of these runs do, too. --processes sets the number of runs "
-        "before each comparison (default: 3; 5 if B has none), --pause the time between them.",
+        "rates. Later comparisons of these runs do, too. --processes counts runs, each of one "
+        "process, before each comparison (default: 3; 5 if B has none). --pause is the time "
+        "between them.",
     .options = VERB_RUN_OPTIONS,
     .options_size = sizeof(struct run_options),
     .argument_kind = ARGUMENTS_SCENARIOS,

@@ -32,7 +32,7 @@ enum { LABELS_MAX = 64 << 20 };
   X(FAMILY_MEASURED_AT, "haul_case_run_start_timestamp_seconds",                                   \
     "When the run of the latest median started, seconds since 1970.")                              \
   X(FAMILY_HOST, "haul_host_info",                                                                 \
-    "1 for a host with the driver, kernel and GPUs that its runs found.")                          \
+    "1 for a host with the driver, Linux kernel and GPUs that its runs found.")                    \
   X(FAMILY_BLOCK_BANDWIDTH, "haul_block_bandwidth_bytes_per_second",                               \
     "Median rates of the cases of a block: their lowest, median and highest.")                     \
   X(FAMILY_BLOCK_FLOPS, "haul_block_floating_point_operations_per_second",                         \

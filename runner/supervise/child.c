@@ -112,13 +112,12 @@ bool child_was_killed(const struct child_end *end) {
 
 void child_describe(const struct child_end *end, char text[CHILD_TEXT_MAX]) {
   if (!end->ended) {
-    snprintf(text, CHILD_TEXT_MAX, "cannot be killed: the kernel or the driver holds it");
+    snprintf(text, CHILD_TEXT_MAX, "cannot be killed: Linux or the driver holds it");
   } else if (WIFSIGNALED(end->wait_status)) {
     int number = WTERMSIG(end->wait_status);
     const char *name = sigabbrev_np(number);
     snprintf(text, CHILD_TEXT_MAX, "was killed by signal %d (SIG%s)%s", number, name ? name : "?",
-             number == SIGKILL ? ", possibly by a user, or by the kernel because memory ran out"
-                               : "");
+             number == SIGKILL ? ", possibly by a user, or by Linux because memory ran out" : "");
   } else {
     snprintf(text, CHILD_TEXT_MAX, "ended with exit code %d", WEXITSTATUS(end->wait_status));
   }

@@ -146,7 +146,7 @@ void probe_await(pid_t leaving) {
 
 #define PROBE_LOST "the process that asked the GPU driver "
 #define PROBE_ADVICE                                                                               \
-  "check whether nvidia-smi answers, and what the kernel log (dmesg) says of the GPUs"
+  "check whether nvidia-smi answers, and what the log of Linux (dmesg) says of the GPUs"
 
 /* 0 where there is no answer. */
 static unsigned long probe_fact_number(const struct machine *machine, const char *name) {
@@ -256,7 +256,7 @@ enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
   machine->gpu_count = 0;
   machine->probe_killed = why.native_code == SIGKILL;
   snprintf(machine->cuda_state, sizeof machine->cuda_state, PROBE_LOST "%.120s: %s", why.message,
-           machine->probe_killed ? "what the kernel log (dmesg) says of it tells which"
+           machine->probe_killed ? "what the log of Linux (dmesg) says of it tells which"
                                  : PROBE_ADVICE);
   return STATUS_OK;
 }

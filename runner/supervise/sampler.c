@@ -176,7 +176,7 @@ static bool sampler_explain_silence(struct sampler *sampler, uint64_t limit_ns,
   const char *limit = units_format_duration_short(limit_ns, UNITS_TEXT);
   snprintf(text, SAMPLER_TEXT_MAX,
            "NVML gives no answer for %s: %s; check whether nvidia-smi answers, and what the "
-           "kernel log (dmesg) says of the GPUs",
+           "log of Linux (dmesg) says of the GPUs",
            limit, SAMPLER_LOSS);
   return true;
 }

@@ -323,7 +323,7 @@ static void supervise_blame(struct supervisor *supervisor, size_t case_index, co
     set_aside_name(gpus, names);
     snprintf(text, sizeof text,
              "%s failed in %d cases in a row and is set aside, the other GPUs go on: see what "
-             "nvidia-smi and the kernel log (dmesg) say of it; the last: %s",
+             "nvidia-smi and the log of Linux (dmesg) say of it; the last: %s",
              names, SET_ASIDE_FAILURES, reason);
     supervisor->sink->warning(supervisor->sink->context, text);
   }

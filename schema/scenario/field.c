@@ -191,7 +191,7 @@ static const struct field shared_fields[] = {
     CHECK(CHECK_TURBO, "turbo", WORDS(on_off_words), .default_text = "on",
           HELP("Processor clocks above the nominal one")),
     CHECK(CHECK_NUMA_BALANCING, "numa_balancing", WORDS(on_off_words), .default_text = "off",
-          HELP("Automatic migration of pages between NUMA nodes by the kernel")),
+          HELP("Automatic migration of pages between NUMA nodes by Linux")),
     CHECK(CHECK_HUGE_PAGES, "huge_pages", WORDS(huge_pages_words), .default_text = "madvise",
           HELP("Transparent huge pages")),
     CHECK(CHECK_GPU_IDLE, "gpu_idle", .type = FIELD_FLAG, .default_text = "true",

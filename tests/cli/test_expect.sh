@@ -274,7 +274,7 @@ expect_code 1
 expect_out '^unhealthy: CUDA shows none of the 4 GPUs that NVML sees: .*cuInit'
 write_fault hang.toml 'kind = "hang"' 'call = "cuMemcpy*"' 'to = 1'
 sed 's/error/crash/; /^code/d' noinit.toml >crash.toml # by signal 9, as for want of memory
-expect_health 3 '^not judged: the process that asked the GPU driver was killed by signal 9 \(SIGKILL\), possibly by a user, or by the kernel ' \
+expect_health 3 '^not judged: the process that asked the GPU driver was killed by signal 9 \(SIGKILL\), possibly by a user, or by Linux ' \
   crash.toml --db crash.db
 echo "marker = \"$scratch/killed\"" | cat crash.toml - >once.toml # it is asked again
 HAUL_EXPECT=mine.toml expect_health 0 '^healthy: all 4' once.toml --db crash.db --only host_to_device
@@ -326,7 +326,7 @@ sed 's/cuLaunchKernel/cuCtxSynchronize/' lost.toml >after.toml # which only the 
 expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: ok: but a GPU took no work after it; gpu1 is 0000:07:00\.0$' \
   after.toml --db crash.db
 write_fault die.toml 'kind = "crash"' 'call = "cuMemcpy*"' 'to = 1' # by signal 9
-expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: crashed: the worker process was killed by signal 9 \(SIGKILL\), possibly by a user, or by the kernel because memory ran out$' \
+expect_health 3 '^not judged: host_to_device/numa0:pinned-gpu1/64MiB: crashed: the worker process was killed by signal 9 \(SIGKILL\), possibly by a user, or by Linux because memory ran out$' \
   die.toml --db crash.db
 echo 'signal = 11' >>die.toml
 expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: crashed: .*( by signal 11 \(SIGSEGV\)|exit code 1); gpu1 is 0000:07:00\.0$' \

@@ -90,10 +90,11 @@ static void fleet_put_reasons(struct fleet_page *f) {
     return;
   }
   html_print(f->page, "<section id=\"reasons\"><h2>%s</h2>\n", FLEET_REASONS_TITLE);
-  html_print(f->page,
-             "<p>%zu of %zu nodes are missing, partial or failed. Different: the driver, kernel, "
-             "VBIOS, GPUs or failed checks of a node are not those of most nodes.</p>\n",
-             f->found->absent, f->found->nodes.row_count);
+  html_print(
+      f->page,
+      "<p>%zu of %zu nodes are missing, partial or failed. Different: the driver, Linux kernel, "
+      "VBIOS, GPUs or failed checks of a node are not those of most nodes.</p>\n",
+      f->found->absent, f->found->nodes.row_count);
   DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t i = 0; i < reasons->row_count && i < FLEET_REASONS_SHOWN; i++) {
     const char *reason = result_set_text(reasons, i, "reason");

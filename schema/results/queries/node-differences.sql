@@ -1,4 +1,4 @@
--- The nodes of a fleet that differ from most: driver, kernel, VBIOS, GPUs, failed checks.
+-- The nodes of a fleet that differ from most: driver, Linux kernel, VBIOS, GPUs, failed checks.
 --
 -- One row per value that is not the commonest of its fact, with how many nodes have it and the first of them.
 --

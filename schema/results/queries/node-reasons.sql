@@ -1,7 +1,7 @@
 -- What is wrong with the nodes of a fleet: missing, partial, failed, or different from most.
 --
--- One row per node and reason. different: its driver, kernel, VBIOS, GPUs or failed checks are not those that most
--- nodes have. `haul merge --fail-on` and `haul check --fleet` add what is slow.
+-- One row per node and reason. different: its driver, Linux kernel, VBIOS, GPUs or failed checks are not those that
+-- most nodes have. `haul merge --fail-on` and `haul check --fleet` add what is slow.
 --
 -- columns: v_node
 -- column reason: `missing`, `partial`, `failed` or `different`

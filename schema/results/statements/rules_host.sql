@@ -29,7 +29,7 @@ FROM (SELECT json_extract(facts, '$.confidential_compute') AS v FROM host WHERE 
 -- finding: This process may not choose the NUMA node of its memory
 -- reads: fact numa_policy, fact container, v_run.node_count
 -- touches: host_link,host_memory,pageable,managed
--- costs: The kernel puts buffers where it likes: on a host with two nodes, half of them on the far one.
+-- costs: Linux puts buffers where it likes: on a host with two nodes, half of them on the far one.
 -- action: Give the container CAP_SYS_NICE, or a seccomp profile that allows mbind, set_mempolicy and get_mempolicy.
 -- source: https://docs.docker.com/engine/security/seccomp/ (calls that the default profile blocks)
 SELECT NULL AS gpu, v = 'refused' AND node_count > 1 AS bad,
@@ -38,10 +38,10 @@ SELECT NULL AS gpu, v = 'refused' AND node_count > 1 AS bad,
 FROM (SELECT json_extract(facts, '$.numa_policy') AS v, facts, node_count FROM host);
 
 -- name: numa_balancing
--- finding: The kernel moves pages between NUMA nodes while they are in use
+-- finding: Linux moves pages between NUMA nodes while they are in use
 -- reads: fact numa_balancing, v_run.node_count
 -- touches: host_memory,pageable,managed
--- costs: The kernel unmaps pages now and then to see who uses them. It leaves page-locked memory and memory bound
+-- costs: Linux unmaps pages now and then to see who uses them. It leaves page-locked memory and memory bound
 --   to a node alone. Pageable copies and unified memory vary more.
 -- action: Run sysctl kernel.numa_balancing=0 as root, or boot with numa_balancing=disable.
 -- source: https://docs.kernel.org/admin-guide/sysctl/kernel.html (numa_balancing);
@@ -84,11 +84,11 @@ SELECT NULL AS gpu, v = 'never' AS bad, 'huge_pages = ' || v AS evidence
 FROM (SELECT json_extract(facts, '$.huge_pages') AS v FROM host);
 
 -- name: page_size
--- finding: The kernel uses 4 KiB pages where GPU and processor share page tables
+-- finding: Linux uses 4 KiB pages where GPU and processor share page tables
 -- reads: fact page_size, v_gpu.c2c_gbps
 -- touches: host_link,host_memory,pageable,managed
 -- costs: A chip-to-chip link translates sixteen times as many pages as with 64 KiB: more TLB misses and page faults.
--- action: Install the kernel with 64 KiB pages (linux-image-nvidia-64k).
+-- action: Install the Linux kernel with 64 KiB pages (linux-image-nvidia-64k).
 -- source: https://docs.nvidia.com/grace-perf-tuning-guide/os-settings.html (page size)
 SELECT NULL AS gpu, v < 65536 AS bad, 'page_size = ' || v || ' bytes, chip-to-chip link' AS evidence
 FROM (SELECT CAST(json_extract(facts, '$.page_size') AS INTEGER) AS v FROM host
