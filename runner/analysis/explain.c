@@ -74,36 +74,37 @@ void explain_read_rules(struct arena *arena, struct explain_rules *rules) {
 
 /* ---- rows ---- */
 
+/* What explain_find() works on. */
+struct explain_search {
+  struct database *database;
+  const struct explain_request *request;
+  const char *only; /* a JSON array of globs; NULL = all cases */
+  struct explanation *found;
+  struct error *err;
+};
+
+static struct parameter explain_gpu(int gpu) {
+  return gpu >= 0 ? PARAMETER(":gpu", gpu) : PARAMETER(":gpu", (const char *)NULL);
+}
+
 /* Why the first fact that the rule reads is not known. */
-static enum status explain_find_reason(struct database *database, struct explanation *explanation,
-                                       struct explain_row *row, struct error *err) {
+static enum status explain_find_reason(const struct explain_search *x, struct explain_row *row) {
   static const char FACT[] = "fact ";
+  struct arena *arena = &x->found->arena;
   const char *fact = strstr(row->rule->reads, FACT);
-  row->evidence = explanation->run_uuid != NULL
-                      ? arena_format(&explanation->arena, "not recorded (%s)", row->rule->reads)
-                      : "not recorded with a machine alone: explain a run";
   if (fact == NULL) {
+    row->evidence = x->found->run_uuid != NULL
+                        ? arena_format(arena, "not recorded (%s)", row->rule->reads)
+                        : "not recorded with a machine alone: explain a run";
     return STATUS_OK;
   }
   fact += sizeof FACT - 1;
   row->evidence = "not recorded";
   return database_read(
-      database, "explain/reason",
-      PARAMETERS(PARAMETER(":name", arena_strndup(&explanation->arena, fact, strcspn(fact, ","))),
+      x->database, "explain/reason",
+      PARAMETERS(PARAMETER(":name", arena_strndup(arena, fact, strcspn(fact, ","))),
                  PARAMETER(":gpu", row->gpu)),
-      ROW_WORD, &row->evidence, &explanation->arena, NULL, err);
-}
-
-/* keys: those of the shortfalls that a finding touches, or NULL. Returns how many. */
-static size_t explain_mark_touched(const struct explain_request *request, const char *keys) {
-  size_t count = 0;
-  for (size_t i = 0; keys != NULL && i < request->shortfall_count; i++) {
-    if (strstr(keys, request->shortfalls[i].case_key) != NULL) {
-      request->shortfalls[i].touched = true;
-      count++;
-    }
-  }
-  return count;
+      ROW_WORD, &row->evidence, arena, NULL, x->err);
 }
 
 static const struct row_member TOUCHED_MEMBERS[] = {
@@ -113,20 +114,19 @@ static const struct row_member TOUCHED_MEMBERS[] = {
     ROW_MEMBER(struct explain_row, lack),  ROW_MEMBER(struct explain_row, cases_of_run),
     ROW_MEMBER(struct explain_row, keys),  {0}};
 
-/* The cases that the finding touches, of those that `only`, a JSON array, selects. */
-static enum status explain_find_cases(struct database *database,
-                                      const struct explain_request *request, const char *only,
-                                      const char *classes, struct explanation *explanation,
-                                      struct explain_row *row, struct error *err) {
-  const struct parameter parameters[] = {PARAMETER(":classes", classes),
-                                         PARAMETER(":only", only),
-                                         row->gpu >= 0 ? PARAMETER(":gpu", row->gpu)
-                                                       : PARAMETER(":gpu", (const char *)NULL),
-                                         {0}};
-  RETURN_ON_ERROR(database_read(database, "explain/touched", parameters, TOUCHED_MEMBERS, row,
-                                &explanation->arena, NULL, err));
-  if (!row->rule->note) {
-    row->shortfalls = explain_mark_touched(request, row->keys);
+/* The cases of these classes that the finding touches, of those that are selected. */
+static enum status explain_find_cases(const struct explain_search *x, const char *classes,
+                                      struct explain_row *row) {
+  RETURN_ON_ERROR(database_read(x->database, "explain/touched",
+                                PARAMETERS(PARAMETER(":classes", classes),
+                                           PARAMETER(":only", x->only), explain_gpu(row->gpu)),
+                                TOUCHED_MEMBERS, row, &x->found->arena, NULL, x->err));
+  for (size_t i = 0; row->keys != NULL && !row->rule->note && i < x->request->shortfall_count;
+       i++) {
+    struct explain_shortfall *shortfall = &x->request->shortfalls[i];
+    const bool touched = strstr(row->keys, shortfall->case_key) != NULL;
+    shortfall->touched = shortfall->touched || touched;
+    row->shortfalls += touched;
   }
   return STATUS_OK;
 }
@@ -145,44 +145,53 @@ static struct explain_row *explain_add_row(struct explanation *explanation,
   return row;
 }
 
-enum { COLUMN_GPU, COLUMN_BAD, COLUMN_EVIDENCE, COLUMN_TOUCHES };
+/* What a rule returns. */
+struct explain_answer {
+  int gpu, bad; /* -1 = NULL */
+  const char *evidence, *touches;
+};
 
-static enum status explain_add_answer(struct database *database, const struct statement *answer,
+/* The first is a column of some rules alone. */
+static const struct row_member ANSWER_MEMBERS[] = {ROW_MEMBER(struct explain_answer, touches),
+                                                   ROW_MEMBER(struct explain_answer, gpu),
+                                                   ROW_MEMBER(struct explain_answer, bad),
+                                                   ROW_MEMBER(struct explain_answer, evidence),
+                                                   {0}};
+
+static enum status explain_add_answer(const struct explain_search *x,
                                       const struct explain_rule *rule,
-                                      const struct explain_request *request, const char *only,
-                                      struct explanation *explanation, struct error *err) {
-  struct explain_row *row = explain_add_row(explanation, rule);
-  const int bad = statement_column_number(answer, COLUMN_BAD);
-  row->gpu = statement_column_number(answer, COLUMN_GPU);
-  row->state = bad < 0 ? EXPLAIN_UNKNOWN : bad > 0 ? EXPLAIN_FOUND : EXPLAIN_NOT_FOUND;
-  row->evidence = statement_column_optional(answer, COLUMN_EVIDENCE, &explanation->arena);
+                                      const struct explain_answer *answer) {
+  struct explain_row *row = explain_add_row(x->found, rule);
+  row->gpu = answer->gpu;
+  row->evidence = answer->evidence;
+  row->state = answer->bad < 0   ? EXPLAIN_UNKNOWN
+               : answer->bad > 0 ? EXPLAIN_FOUND
+                                 : EXPLAIN_NOT_FOUND;
   if (row->state == EXPLAIN_UNKNOWN && row->evidence == NULL) {
-    return explain_find_reason(database, explanation, row, err);
+    return explain_find_reason(x, row);
   }
-  if (row->state != EXPLAIN_FOUND || explanation->run_uuid == NULL) {
-    return STATUS_OK;
-  }
-  const char *classes = statement_column_count(answer) > COLUMN_TOUCHES
-                            ? statement_column_optional(answer, COLUMN_TOUCHES, &explanation->arena)
-                            : rule->touches;
-  RETURN_ON_ERROR(explain_find_cases(database, request, only, classes, explanation, row, err));
-  if (only != NULL && row->cases == 0) {
-    row->state = EXPLAIN_ABSENT; /* it is so, and has nothing to do with these cases */
+  if (row->state == EXPLAIN_FOUND && x->found->run_uuid != NULL) {
+    RETURN_ON_ERROR(explain_find_cases(x, answer->touches, row));
+    if (x->only != NULL && row->cases == 0) {
+      row->state = EXPLAIN_ABSENT; /* it is so, and has nothing to do with these cases */
+    }
   }
   return STATUS_OK;
 }
 
-static enum status explain_ask(struct database *database, const struct explain_rule *rule,
-                               const struct explain_request *request, const char *only,
-                               struct explanation *explanation, struct error *err) {
-  SCOPED(statement_finalize) struct statement answer = {0};
-  const size_t before = explanation->row_count;
-  enum status status = statement_prepare(database, rule->statement, &answer, err);
-  while (statement_next(&answer, &status, err)) {
-    status = explain_add_answer(database, &answer, rule, request, only, explanation, err);
+static enum status explain_ask(const struct explain_search *x, const struct explain_rule *rule) {
+  SCOPED(statement_finalize) struct statement statement = {0};
+  const size_t before = x->found->row_count;
+  struct explain_answer answer = {.touches = rule->touches};
+  RETURN_ON_ERROR(statement_prepare(x->database, rule->statement, &statement, x->err));
+  const bool all = statement_column_count(&statement) == COUNT_OF(ANSWER_MEMBERS) - 1;
+  const struct row_member *members = all ? ANSWER_MEMBERS : ANSWER_MEMBERS + 1;
+  enum status status = STATUS_OK;
+  while (rows_next(&statement, members, &answer, &x->found->arena, &status, x->err)) {
+    status = explain_add_answer(x, rule, &answer);
   }
-  if (status == STATUS_OK && explanation->row_count == before) {
-    (void)explain_add_row(explanation, rule);
+  if (status == STATUS_OK && x->found->row_count == before) {
+    (void)explain_add_row(x->found, rule);
   }
   return status;
 }
@@ -205,49 +214,29 @@ static int explain_rank(const struct explain_row *row) {
   return 4;
 }
 
-/* Of the rows of a rule: what its worst case lacks of what is expected, and how far it is behind;
- * -1 where there is no such case. */
-struct explain_weight {
-  double lack, behind;
-};
-
-static struct explain_weight explain_weigh(const struct explanation *explanation,
-                                           const struct explain_rule *rule) {
-  struct explain_weight weight = {-1, -1};
+static void explain_weigh(const struct explanation *explanation, struct explain_row *of) {
+  of->rule_lack = of->rule_behind = -1;
   for (size_t i = 0; i < explanation->row_count; i++) {
     const struct explain_row *row = &explanation->rows[i];
-    if (row->rule == rule && row->state == EXPLAIN_FOUND && row->cases > 0) {
-      weight.lack = fmax(weight.lack, row->lack); /* of a NAN and a number, the number */
-      weight.behind = fmax(weight.behind, isnan(row->behind) ? 0 : row->behind);
+    if (row->rule == of->rule && row->state == EXPLAIN_FOUND && row->cases > 0) {
+      of->rule_lack = fmax(of->rule_lack, row->lack); /* of a NAN and a number, the number */
+      of->rule_behind = fmax(of->rule_behind, isnan(row->behind) ? 0 : row->behind);
     }
   }
-  return weight;
 }
 
-struct explain_order {
-  struct explain_row row;
-  int rank;
-  struct explain_weight weight;
-  size_t place;
-};
-
-ORDER_DEFINE(explain_compare, struct explain_order, ORDER(x->rank, y->rank) ?: ORDER(y->weight.lack, x->weight.lack) ?: ORDER(y->weight.behind, x->weight.behind) ?: ORDER(x->place, y->place))
+ORDER_DEFINE(explain_compare, struct explain_row, ORDER(x->rank, y->rank) ?: ORDER(y->rule_lack, x->rule_lack) ?: ORDER(y->rule_behind, x->rule_behind) ?: ORDER(x->place, y->place))
 
 static void explain_sort(struct explanation *explanation) {
-  struct explain_order *order =
-      arena_array(&explanation->arena, explanation->row_count, sizeof *order);
   for (size_t i = 0; i < explanation->row_count; i++) {
-    const struct explain_row *row = &explanation->rows[i];
-    const int rank = explain_rank(row);
-    order[i] = (struct explain_order){.row = *row, .rank = rank, .place = i};
-    if (rank == 0) {
-      order[i].weight = explain_weigh(explanation, row->rule);
+    struct explain_row *row = &explanation->rows[i];
+    row->place = i;
+    row->rank = explain_rank(row);
+    if (row->rank == 0) {
+      explain_weigh(explanation, row);
     }
   }
-  ORDER_SORT(order, explanation->row_count, explain_compare);
-  for (size_t i = 0; i < explanation->row_count; i++) {
-    explanation->rows[i] = order[i].row;
-  }
+  ORDER_SORT(explanation->rows, explanation->row_count, explain_compare);
 }
 
 size_t explain_same_rule(const struct explanation *explanation, size_t i) {
@@ -279,34 +268,24 @@ static void explain_count(struct explanation *explanation) {
 
 /* ---- the whole ---- */
 
-static enum status explain_choose(struct database *database, int64_t run, struct error *err) {
-  RETURN_ON_ERROR(database_do(
-      database, "explain/choose",
-      PARAMETERS(run != 0 ? PARAMETER(":run", run) : PARAMETER(":run", (const char *)NULL),
-                 PARAMETER(":busy_percent", GPU_BUSY_PERCENT)),
-      err));
-  return database_do(database, "explain/choose_steps", PARAMETERS(PARAMETER(":run", run)), err);
-}
-
-static enum status explain_add_shortfalls(struct database *database,
-                                          const struct explain_request *request,
-                                          struct error *err) {
-  enum status status = STATUS_OK;
-  for (size_t i = 0; i < request->shortfall_count && status == STATUS_OK; i++) {
-    status = database_do(database, "explain/add_shortfall",
-                         PARAMETERS(PARAMETER(":case_key", request->shortfalls[i].case_key),
-                                    PARAMETER(":lack", request->shortfalls[i].lack)),
-                         err);
+static enum status explain_collect(const struct explain_search *x) {
+  const int64_t run = x->request->run;
+  enum status status = database_script(x->database, "explain/begin", x->err);
+  status = THEN(status, database_do(x->database, "explain/choose",
+                                    PARAMETERS(run != 0 ? PARAMETER(":run", run)
+                                                        : PARAMETER(":run", (const char *)NULL),
+                                               PARAMETER(":busy_percent", GPU_BUSY_PERCENT)),
+                                    x->err));
+  status = THEN(status, database_do(x->database, "explain/choose_steps",
+                                    PARAMETERS(PARAMETER(":run", run)), x->err));
+  for (size_t i = 0; i < x->request->shortfall_count && status == STATUS_OK; i++) {
+    const struct explain_shortfall *shortfall = &x->request->shortfalls[i];
+    status = database_do(x->database, "explain/add_shortfall",
+                         PARAMETERS(PARAMETER(":case_key", shortfall->case_key),
+                                    PARAMETER(":lack", shortfall->lack)),
+                         x->err);
   }
-  return status;
-}
-
-static enum status explain_collect(struct database *database, const struct explain_request *request,
-                                   struct error *err) {
-  RETURN_ON_ERROR(database_script(database, "explain/begin", err));
-  RETURN_ON_ERROR(explain_choose(database, request->run, err));
-  RETURN_ON_ERROR(explain_add_shortfalls(database, request, err));
-  return database_script(database, "explain/collect", err);
+  return THEN(status, database_script(x->database, "explain/collect", x->err));
 }
 
 static const struct row_member HEAD_MEMBERS[] = {ROW_MEMBER_TEXT(struct explanation, host),
@@ -320,29 +299,24 @@ static const struct row_member HEAD_MEMBERS[] = {ROW_MEMBER_TEXT(struct explanat
                                                  ROW_MEMBER_TEXT(struct explanation, wrong_case),
                                                  {0}};
 
-static enum status explain_read_head(struct database *database, const char *only,
-                                     struct explanation *explanation, struct error *err) {
-  explanation->host = explanation->gpus = explanation->scenario = "";
-  explanation->started_at = explanation->wrong_case = "";
-  return database_read(database, "explain/machine", PARAMETERS(PARAMETER(":only", only)),
-                       HEAD_MEMBERS, explanation, &explanation->arena, NULL, err);
-}
-
 enum status explain_find(struct database *database, const struct explain_request *request,
                          struct explanation *explanation, struct error *err) {
-  *explanation = (struct explanation){0};
-  const char *only = globs_json(request->only, &explanation->arena);
-  explain_read_rules(&explanation->arena, &explanation->rules);
-  RETURN_ON_ERROR(explain_collect(database, request, err));
-  RETURN_ON_ERROR(explain_read_head(database, only, explanation, err));
-  if (only != NULL && explanation->cases == 0) {
+  *explanation = (struct explanation){
+      .host = "", .gpus = "", .scenario = "", .started_at = "", .wrong_case = ""};
+  struct arena *arena = &explanation->arena;
+  const struct explain_search x = {database, request, globs_json(request->only, arena), explanation,
+                                   err};
+  explain_read_rules(arena, &explanation->rules);
+  RETURN_ON_ERROR(explain_collect(&x));
+  RETURN_ON_ERROR(database_read(database, "explain/machine", PARAMETERS(PARAMETER(":only", x.only)),
+                                HEAD_MEMBERS, explanation, arena, NULL, err));
+  if (x.only != NULL && explanation->cases == 0) {
     return error_set(err, STATUS_NOT_FOUND,
                      "no case of that run matches \"%s\"; haul query --saved cases lists them",
                      request->only);
   }
   for (size_t i = 0; i < explanation->rules.count; i++) {
-    RETURN_ON_ERROR(
-        explain_ask(database, &explanation->rules.items[i], request, only, explanation, err));
+    RETURN_ON_ERROR(explain_ask(&x, &explanation->rules.items[i]));
   }
   explain_sort(explanation);
   explain_count(explanation);

@@ -50,7 +50,7 @@ struct explain_shortfall {
 struct explain_row {
   const struct explain_rule *rule;
   enum explain_state state;
-  int32_t gpu;          /* -1 = the machine */
+  int gpu;              /* -1 = the machine */
   const char *evidence; /* recorded values, behind "{cases}" where they begin with cases_of_run, or
                            why there are none */
   /* EXPLAIN_FOUND in a run: the cases that it touches, and of those measured at several places the
@@ -63,6 +63,11 @@ struct explain_row {
   size_t shortfalls;          /* of these cases, those below the expected range */
   double lack;                /* of the worst of them; NAN = none */
   const char *keys;           /* case_keys of all of them, with commas; NULL = none */
+  /* private: what rows are sorted by. Of the rows of the rule: what its worst case lacks of what is
+   * expected, and how far it is behind; -1 where there is no such case */
+  int rank;
+  double rule_lack, rule_behind;
+  size_t place;
 };
 
 struct explanation {
