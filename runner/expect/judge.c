@@ -1,7 +1,6 @@
 #include "runner/expect/judge.h"
 
 #include "engine/base/strings.h"
-#include "runner/expect/disturbance.h"
 #include "runner/expect/observed.h"
 #include "runner/record/selector.h"
 #include "runner/table/json_shape.h"
@@ -12,6 +11,15 @@
 #include <string.h>
 
 ENUM_NAMES_DEFINE(expect_verdict, EXPECT_VERDICT_LIST)
+
+/* How much others disturbed the trials of judged cases: a fact of its own, which says nothing
+ * against what is judged (engine/case/visits.h). */
+struct disturbance {
+  size_t count; /* of cases of which a share of trials worth saying was disturbed */
+  bool on_host; /* all of them have an end there */
+  double percent, slower_percent; /* of the one with most */
+  const char *name;
+};
 
 struct expect_judge {
   struct expect_set set;
@@ -282,6 +290,23 @@ static const char *judge_remark(struct arena *arena, const struct expect_finding
 
 /* ---- the sink ---- */
 
+/* Of fewer trials it is nothing to speak of. */
+static const double DISTURBED_PERCENT_SAID = 5;
+
+static void judge_disturb(struct disturbance *disturbance, const struct observed *observed,
+                          const char *name) {
+  if (!(observed->disturbed_percent >= DISTURBED_PERCENT_SAID)) {
+    return;
+  }
+  disturbance->on_host = (disturbance->count == 0 || disturbance->on_host) && observed->node >= 0;
+  disturbance->count++;
+  if (observed->disturbed_percent > disturbance->percent) {
+    disturbance->percent = observed->disturbed_percent;
+    disturbance->slower_percent = observed->slower_percent;
+    disturbance->name = name;
+  }
+}
+
 static enum status judge_begin(void *context, const struct column *columns, size_t count,
                                struct error *err) {
   struct expect_judge *judge = context;
@@ -390,7 +415,7 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   if (known || (!measured && judge_is_broken(judge, cells, &finding))) {
     judge_label(judge, cells, &finding);
     if (known) {
-      disturbance_add(&judge->disturbance, &observed, finding.name);
+      judge_disturb(&judge->disturbance, &observed, finding.name);
     }
     judge_measure_again(judge, &finding);
     judge_keep(judge, &finding);
@@ -565,6 +590,16 @@ static const char *judge_note(struct arena *arena, const char *text, size_t n, c
   return n > 0 ? arena_format(arena, "%s; %zu %s", text, n, what) : text;
 }
 
+/* "host busy: 31 % of trials were up to 22 % slower (up/gpu0, and 2 more)". */
+static const char *judge_disturbance_words(struct arena *arena,
+                                           const struct disturbance *disturbance) {
+  const size_t others = disturbance->count - 1;
+  return arena_format(arena, "%s: %.2g %% of trials were up to %.2g %% slower (%s%s)",
+                      disturbance->on_host ? "host busy" : "disturbed by others",
+                      disturbance->percent, disturbance->slower_percent, disturbance->name,
+                      others > 0 ? arena_format(arena, ", and %zu more", others) : "");
+}
+
 /* whole: with what others disturbed. */
 static const char *judge_summarise(struct expect_judge *judge, bool whole) {
   struct arena *arena = &judge->arena;
@@ -581,7 +616,8 @@ static const char *judge_summarise(struct expect_judge *judge, bool whole) {
                      judge->judged.unknown == 1 ? "has no expectation" : "have no expectation");
   notes = judge_note(arena, notes, judge->judged.broken_count, "went wrong");
   if (whole && judge->disturbance.count > 0) {
-    notes = arena_format(arena, "%s; %s", notes, disturbance_words(arena, &judge->disturbance));
+    notes =
+        arena_format(arena, "%s; %s", notes, judge_disturbance_words(arena, &judge->disturbance));
   }
   if (shorts > 0) {
     return arena_format(arena, "%zu of %zu results below expectation for %s%s: see haul explain",
@@ -641,6 +677,6 @@ void expect_judge_print(struct expect_judge *judge, struct document *document) {
     document_put(document, "%s", i + 1 < count ? lines[i] : judge_summarise(judge, false));
   }
   if (count > 0 && judge->disturbance.count > 0) {
-    document_put(document, "%s", disturbance_words(&judge->arena, &judge->disturbance));
+    document_put(document, "%s", judge_disturbance_words(&judge->arena, &judge->disturbance));
   }
 }
