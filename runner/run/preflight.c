@@ -28,8 +28,8 @@ static void preflight_describe(const struct check_result *result, int32_t last,
 }
 
 /* What a check that did not pass leads to; `late`: the run is over. */
-static void preflight_act(struct preflight *preflight, const struct common_options *common,
-                          const struct check_result *result, int32_t last, bool late) {
+static void preflight_act(struct preflight *preflight, const struct check_result *result,
+                          int32_t last, bool late) {
   const enum on_fail then = result->status == CHECK_FAILED ? result->on_fail : result->on_unknown;
   if (result->status == CHECK_PASSED || then == ON_FAIL_RECORD) {
     return;
@@ -40,15 +40,14 @@ static void preflight_act(struct preflight *preflight, const struct common_optio
                                          : NULL;
   preflight_describe(result, last, text);
   if (late || reason == NULL) {
-    say_warning(common, "%s", text);
+    say_warning(preflight->common, "%s", text);
   } else if (reason[0] == '\0') {
     memcpy(reason, text, sizeof text);
   }
 }
 
 /* One line for all checks without an answer that are recorded only: each with the first reason. */
-static void preflight_say_unknown(const struct preflight *preflight,
-                                  const struct common_options *common) {
+static void preflight_say_unknown(const struct preflight *preflight) {
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(UNKNOWN_TEXT_MAX);
   for (size_t i = 0; i < preflight->count; i++) {
     const struct check_result *result = &preflight->results[i];
@@ -60,13 +59,8 @@ static void preflight_say_unknown(const struct preflight *preflight,
     }
   }
   if (text.length > 0) {
-    say_note(common, "unknown, so not checked: %s", text.text);
+    say_note(preflight->common, "unknown, so not checked: %s", text.text);
   }
-}
-
-static void preflight_init(struct preflight *preflight) {
-  *preflight = (struct preflight){
-      .results = memory_new(CHECK_RESULTS_MAX + MACHINE_GPUS_MAX, sizeof *preflight->results)};
 }
 
 /* Whether a result is that of the GPU before as well. */
@@ -79,14 +73,13 @@ static bool preflight_is_same(const struct check_result *result,
 }
 
 /* Acts on results that stand behind those that are counted already. */
-static void preflight_add(struct preflight *preflight, const struct common_options *common,
-                          size_t count, bool late) {
+static void preflight_add(struct preflight *preflight, size_t count, bool late) {
   const struct check_result *results = preflight->results + preflight->count;
   for (size_t i = 0, next = 0; i < count; i = next) {
     for (next = i + 1; next < count && preflight_is_same(&results[next], &results[next - 1]);) {
       next++;
     }
-    preflight_act(preflight, common, &results[i], results[next - 1].gpu, late);
+    preflight_act(preflight, &results[i], results[next - 1].gpu, late);
   }
   preflight->count += count;
 }
@@ -132,20 +125,6 @@ static size_t preflight_prove_flush(const struct check *check, const struct mach
   return 1;
 }
 
-void preflight_check(struct preflight *preflight, const struct common_options *common,
-                     const struct scenario *scenario, const struct machine *machine) {
-  preflight_init(preflight);
-  for (size_t i = 0; i < scenario->check_count && preflight->count < CHECK_RESULTS_MAX; i++) {
-    const struct check *check = &scenario->checks[i];
-    struct check_result *results = preflight->results + preflight->count;
-    preflight_add(preflight, common,
-                  check->kind == CHECK_CACHE_FLUSH ? preflight_prove_flush(check, machine, results)
-                                                   : check_evaluate(check, machine, results),
-                  false);
-  }
-  preflight_say_unknown(preflight, common);
-}
-
 /* Writes the answer of after the run if it is another one; returns how many were written. */
 static size_t preflight_evaluate_again(const struct check *check, const struct machine *machine,
                                        const struct machine *now,
@@ -163,22 +142,37 @@ static size_t preflight_evaluate_again(const struct check *check, const struct m
   return 1;
 }
 
+/* The results of a check, written to results; returns how many. */
+static size_t preflight_evaluate(const struct check *check, const struct machine *machine,
+                                 const struct telemetry_extent *extents, const struct machine *now,
+                                 struct check_result *results) {
+  if (now == NULL) {
+    return check->kind == CHECK_CACHE_FLUSH ? preflight_prove_flush(check, machine, results)
+                                            : check_evaluate(check, machine, results);
+  }
+  return check_needs_telemetry(check->kind)
+             ? check_evaluate_telemetry(check, machine, extents, results)
+         : check_may_change(check->kind) ? preflight_evaluate_again(check, machine, now, results)
+                                         : 0;
+}
+
 void preflight_check_late(struct preflight *preflight, const struct common_options *common,
                           const struct scenario *scenario, const struct machine *machine,
                           const struct telemetry_extent *extents, const struct machine *now) {
-  preflight_init(preflight);
+  *preflight = (struct preflight){
+      .common = common,
+      .results = memory_new(CHECK_RESULTS_MAX + MACHINE_GPUS_MAX, sizeof *preflight->results)};
   for (size_t i = 0; i < scenario->check_count && preflight->count < CHECK_RESULTS_MAX; i++) {
-    const struct check *check = &scenario->checks[i];
-    struct check_result *results = preflight->results + preflight->count;
-    size_t count = 0;
-    if (check_needs_telemetry(check->kind)) {
-      count = check_evaluate_telemetry(check, machine, extents, results);
-    } else if (check_may_change(check->kind)) {
-      count = preflight_evaluate_again(check, machine, now, results);
-    }
-    preflight_add(preflight, common, count, true);
+    const size_t count = preflight_evaluate(&scenario->checks[i], machine, extents, now,
+                                            preflight->results + preflight->count);
+    preflight_add(preflight, count, now != NULL);
   }
-  preflight_say_unknown(preflight, common);
+  preflight_say_unknown(preflight);
+}
+
+void preflight_check(struct preflight *preflight, const struct common_options *common,
+                     const struct scenario *scenario, const struct machine *machine) {
+  preflight_check_late(preflight, common, scenario, machine, NULL, NULL);
 }
 
 void preflight_fini(struct preflight *preflight) {

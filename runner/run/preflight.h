@@ -10,7 +10,8 @@ struct machine;
 struct telemetry_extent;
 
 struct preflight {
-  struct check_result *results; /* owned */
+  const struct common_options *common; /* of the messages */
+  struct check_result *results;        /* owned */
   size_t count;
   /* The first check that skips or aborts the run, failed or without an answer, as text; "" = none
    * does. */
