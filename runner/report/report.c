@@ -10,7 +10,6 @@
 #include "runner/render/env.h"
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
-#include "runner/render/page/page_history.h"
 #include "runner/render/plot/curves.h"
 #include "runner/render/plot/machine_drawing.h"
 #include "runner/render/result/run_result.h"

@@ -4,6 +4,7 @@
 #include "engine/base/strings.h"
 #include "runner/table/html.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 extern const struct embedded_file page_style[];
@@ -35,6 +36,12 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
   (void)fputs("<main>\n", page);
 }
 
+void page_put_simulated(FILE *page, const struct measured *measured, size_t run) {
+  if (measured->environments[measured->runs[run].environment].simulated) {
+    (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", page);
+  }
+}
+
 void page_end(FILE *page, const char *haul_version) {
   html_print(page,
              "</main>\n<footer><p>Written by haul %s. GB/s are 10\xe2\x81\xb9 bytes delivered per "
@@ -43,6 +50,16 @@ void page_end(FILE *page, const char *haul_version) {
              haul_version);
   (void)fwrite(page_script[0].data, 1, (size_t)(page_script[0].end - page_script[0].data), page);
   (void)fputs("//]]>\n</script>\n</body>\n</html>\n", page);
+}
+
+unsigned page_level(double change, double threshold) {
+  const double times = threshold > 0 ? fabs(change) / threshold : 0;
+  return times < 1 ? 0 : times < 3 ? 1 : times < 10 ? 2 : 3;
+}
+
+const char *page_level_class(double change, double threshold) {
+  static const char *const CLASSES[] = {"", "s1", "s2", "s3", "", "f1", "f2", "f3"};
+  return CLASSES[page_level(change, threshold) + (change > 0 ? COUNT_OF(CLASSES) / 2 : 0)];
 }
 
 /* ---- rows of a result, as a file to save ---- */

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runner/analysis/compare.h"
+#include "runner/analysis/history.h"
 #include "runner/document/document.h"
 #include "runner/render/plot/plot.h"
 
@@ -24,6 +25,8 @@ struct page_entry {
 void page_begin(FILE *page, const char *title, const char *lead, const struct page_entry *entries,
                 size_t entry_count);
 void page_end(FILE *page, const char *haul_version);
+/* A mark, where the results are of a fake driver. */
+void page_put_simulated(FILE *page, const struct measured *measured, size_t run);
 
 /* ---- data ---- */
 
@@ -140,3 +143,51 @@ void page_put_trend(FILE *page, const struct result_set *rows, const char *block
 /* How the trials of its cases are distributed, folded away. rows: of the saved query
  * distributions. */
 void page_put_spread(FILE *page, const struct result_set *rows, const char *block);
+
+/* ---- the cases that changed, over all runs of the database (page_history.c) ----
+ *
+ * One chart each, with a mark where the driver, the kernel of the host or the GPUs changed. */
+
+/* Cases that are drawn: of each changed block the one with the strongest evidence. Fewer runs than
+ * that are no history. */
+enum { PAGE_HISTORY_CASES_MAX = 6, PAGE_HISTORY_RUNS_MIN = 3 };
+
+struct page_history_case {
+  const struct measured_case *bench;
+  size_t row;            /* of the comparison */
+  struct measured *runs; /* all of the host; texts are made in its arena */
+  const struct history *history;
+};
+
+/* Whether it has a history: else nothing is written. */
+bool page_history(FILE *page, const struct page_history_case *changed, bool first);
+
+/* ---- where a change is (page_maps.c) ----
+ *
+ * For each block whose cases are places, A, B and the change side by side, one cell per case. A
+ * block of few sizes is a matrix of places per setting, from row to column; one of many sizes has
+ * paths down and sizes across. Cells are found by all that distinguishes the cases of a block:
+ * where two cases would have one cell, there is no map of it. */
+
+/* Maps that are larger are left out, and all maps of a comparison with more cases. */
+enum { PAGE_MAP_ROWS_MAX = 80, PAGE_MAP_COLUMNS_MAX = 40, PAGE_MAP_CASES_MAX = 5000 };
+
+struct page_maps;
+
+/* Never NULL; both arguments are borrowed. */
+struct page_maps *page_maps_new(const struct comparison *comparison);
+void page_maps_free(struct page_maps *maps);
+/* Whether the row of the comparison has a cell: its id is "cell-ROW". */
+bool page_maps_have(const struct page_maps *maps, size_t row);
+/* Those with a change are open, the others folded. Links each cell to the id "case-ROW". */
+void page_maps_put(FILE *page, const struct page_maps *maps);
+
+/* ---- how much slower ---- */
+
+/* How often the change has the threshold in it: 0 = not once, 1 = 1 to 3 times, 2 = 3 to 10 times,
+ * 3 = more often; as a class "s1" of what is slower, "f1" of what is faster, "" for 0. */
+unsigned page_level(double change, double threshold);
+const char *page_level_class(double change, double threshold);
+#define PAGE_LEVELS(letter)                                                                        \
+  "<span class=\"" letter "1\">1 to 3</span> <span class=\"" letter                                \
+  "2\">3 to 10</span> <span class=\"" letter "3\">more than 10</span> times"

@@ -3,7 +3,6 @@
 
 #include "runner/render/diff.h"
 #include "runner/render/diff_format.h"
-#include "runner/render/page/page_maps.h"
 #include "runner/table/html.h"
 
 #include <math.h>

@@ -24,11 +24,6 @@ struct fleet_page {
   const struct fleet_findings *found;
 };
 
-/* The last of the runs is one of the fleet. */
-static const struct measured_run *fleet_last_run(const struct fleet_findings *f) {
-  return &f->measured->runs[f->measured->run_count - 1];
-}
-
 /* ---- what to look at ---- */
 
 #define FLEET_PART_COLUMNS(X)                                                                      \
@@ -155,10 +150,9 @@ static struct fleet_row *fleet_rank(struct fleet_page *f) {
   return rows;
 }
 
-/* As in a comparison: how far from too small to matter; "" where there is no evidence. */
+/* "" where there is no evidence. */
 static const char *fleet_level(const struct outlier_cell *cell) {
-  const double margins = -cell->change / cell->margin;
-  return !cell->slow || margins < 1 ? "" : margins < 3 ? "s1" : margins < 10 ? "s2" : "s3";
+  return cell->slow ? page_level_class(cell->change, cell->margin) : "";
 }
 
 /* Slower by more than the threshold, without evidence. */
@@ -234,9 +228,7 @@ static void fleet_put_map(struct fleet_page *f) {
   (void)fputs(
       "<section id=\"nodes\"><h2>Nodes and blocks, the worst first</h2>\n"
       "<p class=\"note key\">Slowest case of each block, in per cent of the same case on the other "
-      "nodes. Slower by <span class=\"s1\">1 to 3</span> "
-      "<span class=\"s2\">3 to 10</span> <span class=\"s3\">more than 10</span> times the "
-      "threshold: " DIFF_USUAL_THRESHOLDS ".",
+      "nodes. Slower by " PAGE_LEVELS("s") " the threshold: " DIFF_USUAL_THRESHOLDS ".",
       f->page);
   const struct fleet_row *rows = fleet_rank(f);
   const bool usual =
@@ -301,7 +293,8 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
   if (f->found->changes != NULL) {
     entries[count++] = (struct page_entry){"drift", "Since the last fleet", ""};
   }
-  const struct measured_run *last = fleet_last_run(f->found);
+  const struct measured *measured = f->found->measured;
+  const struct measured_run *last = &measured->runs[measured->run_count - 1];
   const char *title =
       arena_format(&f->arena, "%s on %zu %s%s", last->scenario, f->found->now->hosts,
                    strings_plural(f->found->now->hosts, "node", "nodes"),
@@ -318,9 +311,7 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
       f->found->now->part_count, strings_plural(f->found->now->part_count, "part", "parts"),
       undecided, f->found->now->cases);
   page_begin(f->page, title, lead, entries, count);
-  if (f->found->measured->environments[last->environment].simulated) {
-    (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", f->page);
-  }
+  page_put_simulated(f->page, measured, measured->run_count - 1);
   fleet_put_parts(f);
   fleet_put_reasons(f);
   fleet_put_map(f);

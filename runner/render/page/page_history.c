@@ -1,4 +1,4 @@
-#include "runner/render/page/page_history.h"
+#include "runner/render/page/page.h"
 
 #include "engine/base/order.h"
 #include "engine/base/strings.h"

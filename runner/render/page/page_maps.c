@@ -1,4 +1,4 @@
-#include "runner/render/page/page_maps.h"
+#include "runner/render/page/page.h"
 
 #include "engine/base/order.h"
 #include "engine/base/strings.h"
@@ -168,16 +168,6 @@ bool page_maps_have(const struct page_maps *maps, size_t row) {
 
 enum panel { PANEL_A, PANEL_B, PANEL_CHANGE };
 
-/* How far a change is from too small to matter: of that, of three times, of ten times. */
-static const char *map_change_class(const struct comparison_row *row) {
-  static const char *const SLOWER[] = {"", " s1", " s2", " s3"};
-  static const char *const FASTER[] = {"", " f1", " f2", " f3"};
-  const double change = row->result.change;
-  const double deltas = fabs(change) / row->delta;
-  const size_t level = deltas < 1 ? 0 : deltas < 3 ? 1 : deltas < 10 ? 2 : 3;
-  return change < 0 ? SLOWER[level] : FASTER[level];
-}
-
 static void map_put_cell(FILE *page, struct arena *arena, const struct page_maps *maps,
                          const struct result_cell *cell, enum panel panel) {
   if (cell == NULL) {
@@ -193,10 +183,11 @@ static void map_put_cell(FILE *page, struct arena *arena, const struct page_maps
   }
   const enum verdict verdict = row->result.verdict;
   const bool sure = verdict_is_change(verdict);
-  html_print(page,
-             "<td id=\"cell-%zu\" class=\"n%s\" title=\"%s\"><a href=\"#case-%zu\">%s%s%s</a></td>",
-             index, map_change_class(row), verdict_text(verdict), index, sure ? "" : "(",
-             diff_percent_words(arena, row->change), sure ? "" : ")");
+  const char *level = page_level_class(row->result.change, row->delta);
+  html_print(
+      page, "<td id=\"cell-%zu\" class=\"%s%s\" title=\"%s\"><a href=\"#case-%zu\">%s%s%s</a></td>",
+      index, level[0] != '\0' ? "n " : "n", level, verdict_text(verdict), index, sure ? "" : "(",
+      diff_percent_words(arena, row->change), sure ? "" : ")");
 }
 
 static void map_put_panel(FILE *page, const struct page_maps *maps, const struct map *map,
@@ -247,10 +238,8 @@ void page_maps_put(FILE *page, const struct page_maps *maps) {
   }
   (void)fputs(
       "<h3 id=\"maps\">Where: before, after and the change, from row to column</h3>\n"
-      "<p class=\"note key\">Slower by <span class=\"s1\">1 to 3</span> <span class=\"s2\">"
-      "3 to 10</span> <span class=\"s3\">more than 10</span> times the threshold; faster by "
-      "<span class=\"f1\">1 to 3</span> <span class=\"f2\">3 to 10</span> "
-      "<span class=\"f3\">more than 10</span> times. In brackets: no evidence of a change.</p>\n",
+      "<p class=\"note key\">Slower by " PAGE_LEVELS("s") " the threshold; faster by " PAGE_LEVELS(
+          "f") ". In brackets: no evidence of a change.</p>\n",
       page);
   maps_put_some(page, maps, true);
   if (changed < maps->map_count) {

@@ -202,8 +202,7 @@ enum { HEAT_WIDTH = 1000, HEAT_DATES_MAX = 8 };
 
 /* 0 to 3: how far from too small to matter, as on a fleet's page; -1: it did not run. */
 static int site_level(const struct machines_cell *cell) {
-  const double margins = cell->margin > 0 ? -cell->level / cell->margin : 0;
-  return !cell->ran ? -1 : margins < 1 ? 0 : margins < 3 ? 1 : margins < 10 ? 2 : 3;
+  return cell->ran ? (int)page_level(fmin(cell->level, 0), cell->margin) : -1;
 }
 
 static double site_x(const struct machines *m, size_t period) {
@@ -286,14 +285,13 @@ static void site_put_machines(struct site_page *s) {
     }
   }
   ORDER_SORT(ranks, m->node_count, site_compare_ranks);
-  html_print(
-      s->page,
-      "<section id=\"machines\"><h2>Machines by time, the worst first</h2>\n"
-      "<p class=\"note key\">How much slower than %s the slowest case of a machine is: "
-      "<span class=\"w0\">as usual</span> <span class=\"w1\">1 to 3</span> <span class=\"w2\">3 to "
-      "10</span> <span class=\"w3\">more than 10</span> times the threshold; blank: it did not run."
-      "</p>\n",
-      page_site_peers(m));
+  html_print(s->page,
+             "<section id=\"machines\"><h2>Machines by time, the worst first</h2>\n"
+             "<p class=\"note key\">How much slower than %s the slowest case of a machine is: "
+             "<span class=\"w0\">as usual</span> " PAGE_LEVELS(
+                 "w") " the threshold; blank: it did not run."
+                      "</p>\n",
+             page_site_peers(m));
   site_put_dates(s);
   for (size_t i = 0; i < shown; i++) {
     site_put_heat_row(s, ranks[i].node);
@@ -402,10 +400,7 @@ enum status page_site(FILE *page, const struct site_findings *found, const char 
              arena_format(&s.arena, "%zu %s over time", m->node_count,
                           strings_plural(m->node_count, "machine", "machines")),
              site_lead(&s), entries, count);
-  const size_t last = found->measured->run_count - 1;
-  if (found->measured->environments[found->measured->runs[last].environment].simulated) {
-    (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", s.page);
-  }
+  page_put_simulated(s.page, found->measured, found->measured->run_count - 1);
   site_put_steps(&s);
   site_put_upgrades(&s);
   site_put_machines(&s);

@@ -183,12 +183,8 @@ static struct answer_rate answer_rate_of(struct answer_pairs pairs) {
 /* Whether the row is of a method that the rates lack, and as large as theirs, in their memory. */
 static bool answer_is_new(const struct run_row *row, const struct answer_rate *rates,
                           size_t count) {
-  for (size_t r = 0; r < count; r++) {
-    if (strings_equal(rates[r].method, row->method)) {
-      return false;
-    }
-  }
-  return strcmp(rates[0].memory, answer_memory(row)) == 0 &&
+  return ALL_OF(r, count, !strings_equal(rates[r].method, row->method)) &&
+         strcmp(rates[0].memory, answer_memory(row)) == 0 &&
          answer_is_as_large(row, rates[0].pairs.items[0]);
 }
 
@@ -203,8 +199,11 @@ static size_t answer_find_rates(struct arena *arena, const struct answer_pairs *
   rates[count++] = answer_rate_of(best);
   for (size_t i = 0; i < all->count && count < most; i++) {
     if (answer_is_new(all->items[i], rates, count)) {
-      rates[count++] =
-          answer_rate_of(answer_select(arena, all, rates[0].memory, all->items[i]->method));
+      const char *method = all->items[i]->method;
+      const struct answer_pairs other = answer_select(arena, all, rates[0].memory, method);
+      if (other.items != NULL) {
+        rates[count++] = answer_rate_of(other);
+      }
     }
   }
   return count;
@@ -213,21 +212,17 @@ static size_t answer_find_rates(struct arena *arena, const struct answer_pairs *
 /* "256MiB"; "" = several. */
 static const char *answer_size(struct arena *arena, const struct answer_rate *rates, size_t count) {
   const struct run_row *first = rates[0].pairs.items[0];
-  for (size_t r = 0; r < count; r++) {
-    for (size_t i = 0; i < rates[r].pairs.count; i++) {
-      if (rates[r].pairs.items[i]->size_bytes != first->size_bytes) {
-        return "";
-      }
-    }
-  }
-  return result_size(arena, first);
+  const bool several = ANY_OF(
+      r, count,
+      ANY_OF(i, rates[r].pairs.count, rates[r].pairs.items[i]->size_bytes != first->size_bytes));
+  return several ? "" : result_size(arena, first);
 }
 
 /* " pinned", " pinned by ce"; the method only where that memory has several. */
 static const char *answer_rate_words(struct arena *arena, const struct answer_rate *rates,
                                      size_t count, size_t r) {
   const char *memory = rates[r].memory;
-  const bool several = ANY_OF(i, count, (strcmp(rates[i].memory, memory) == 0 && i != r));
+  const bool several = ANY_OF(i, count, i != r && strcmp(rates[i].memory, memory) == 0);
   const bool named = memory[0] != '\0' && (r == 0 || strcmp(memory, rates[r - 1].memory) != 0);
   return arena_format(arena, "%s%s%s", named ? " " : "", named ? memory : "",
                       several ? arena_around(arena, " by ", rates[r].method, "") : "");
@@ -272,10 +267,7 @@ static const char *answer_failed(struct arena *arena, const struct run_rows *row
   size_t statuses = 0;
   size_t all = 0;
   for (size_t s = 0; s < COUNT_OF(STATUSES); s++) {
-    size_t count = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-      count += strcmp(rows->items[i].status, STATUSES[s]) == 0;
-    }
+    const size_t count = SUM_OF(i, rows->count, strcmp(rows->items[i].status, STATUSES[s]) == 0);
     all += count;
     statuses += count > 0;
     last = count > 0 ? STATUSES[s] : last;
