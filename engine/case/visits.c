@@ -20,7 +20,7 @@ struct series {
 };
 
 void visits_shorten(struct measure *measure, uint32_t iterations) {
-  measure->max_time_ns /= 2;
+  measure->max_time_ns /= 4;
   if (measure->trials_min > VISITS_VOTES) {
     measure->trials_min = VISITS_VOTES;
   }
@@ -107,24 +107,38 @@ static double series_disturbed_share(const struct series *series) {
 
 /* Whether the undisturbed trials of a series are known. */
 static bool series_is_known(const struct series *series, bool noisy) {
-  return series->visits == 1 ? series->precise || (series->calm && !noisy)
-                             : series_half_width(series) <= VISITS_WIDE &&
-                                   series_disturbed_share(series) <= VISITS_DISTURBED_MOST;
+  return series->visits == 1
+             ? series->precise || (series->calm && !noisy)
+             : series_half_width(series) <= VISITS_WIDE * (1 - series_disturbed_share(series));
 }
 
 /* The rate where the load says which trials are undisturbed; scratch holds all of them. */
 static void visits_take_of_load(const struct series *load, double *scratch,
                                 struct visits_found *found) {
-  size_t taken = 0;
-  for (size_t i = 0; i < load->count; i++) {
-    if (!series_is_disturbed(load, i)) {
-      scratch[taken++] = load->measured[i];
+  struct summary summary;
+  double sum_ns = 0;
+  size_t taking = 0;
+  found->low_ns = INFINITY;
+  for (size_t visit = 0, i = 0; visit < load->visits; visit++) {
+    size_t taken = 0;
+    for (; i < load->ends[visit]; i++) {
+      if (!series_is_disturbed(load, i)) {
+        scratch[taken++] = load->measured[i];
+      }
+    }
+    if (taken > 0) {
+      summary_of_values(scratch, taken, &summary);
+      sum_ns += summary.median_ns;
+      found->low_ns = fmin(found->low_ns, summary.median_ns);
+      found->high_ns = fmax(found->high_ns, summary.median_ns);
+      taking++;
     }
   }
-  qsort(scratch, taken, sizeof *scratch, visits_compare);
-  found->undisturbed_ns = sorted_quantile(scratch, taken, 0.25);
-  found->low_ns = scratch[0];
-  found->high_ns = sorted_quantile(scratch, taken, 0.5);
+  found->undisturbed_ns = sum_ns / (double)taking;
+  if (taking == 1) {
+    found->low_ns = summary.min_ns;
+    found->high_ns = fmax(summary.median_high_ns, summary.median_ns);
+  }
 }
 
 static void visits_take(const struct series *own, const struct series *load, double precision,

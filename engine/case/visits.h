@@ -11,18 +11,19 @@
  *   interval     begins before the fastest by twice the span of them, and ends at the slowest. An
  *                undisturbed copy may be faster than any of so few trials. If trials are the rarer
  *                the faster they are, the interval is wide.
- *   undisturbed  the level, if half of its interval is at most VISITS_WIDE, and at most
- *                VISITS_DISTURBED_MOST of the trials are disturbed. Else others never rested long
+ *   undisturbed  the level, if half of its interval is at most VISITS_WIDE times the share of
+ *                undisturbed trials. The rarer they are, the more closely they must agree, for the
+ *                fast ones of many slow trials agree by chance. Else others never rested long
  *                enough, and there is no undisturbed rate.
  *   typical      the median of the visits' medians: summary.median_ns (engine/case/statistics.h)
  *
  * Copies in two directions share a link, and the hardware decides how. So one direction may have no
  * level of its own: copies to a GPU by copy engines get what those from it leave, 42 to 50 GB/s on
  * some hosts, while those from it vary by 0.2 %. Where the measured direction has no level, the
- * load in the other direction says which trials are undisturbed. The undisturbed rate is the lower
- * quartile of these trials, and its interval reaches from the fastest to their median. Of loads,
- * only visits count in which they can be compared: as many as else, and at least two of several.
- * What slows one direction alone is not seen.
+ * load in the other direction says which trials are undisturbed. Each visit has a median of these
+ * trials. The undisturbed rate is the mean of the medians, and its interval reaches from the
+ * fastest to the slowest. Of loads, only visits count in which they can be compared: as many as
+ * else, and at least two of several. What slows one direction alone is not seen.
  *
  * A visit is precise if the interval of its median is within the precision. Of a single visit, the
  * median is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
@@ -40,7 +41,8 @@
  * interval, and so does drift.
  *
  * Copies that last as long as the gaps between two disturbances seldom escape both. Therefore a
- * later visit has shorter trials, and takes half the time of the first (visits_shorten()). Beside
+ * later visit has shorter trials, and takes a quarter of the time of the first (visits_shorten()):
+ * it needs VISITS_VOTES trials, and more visits help more than more trials. Beside
  * whole ones (tests/benchmarks/settle, policy `whole`): on two recorded hosts the rates of one-way
  * copies vary as little, but where episodes of 2 ms take 30 % of the time, whole trials gave a rate
  * for 19 of 80 cases, and half trials for 76. Quarters are faster by 0.25 %: their copies lack the
@@ -61,13 +63,12 @@ ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
  * 2 %, the load in the other direction loses half a percent (seen on H100 and H200). */
 #define VISITS_DISTURBED      0.02
 #define VISITS_LOAD_DISTURBED 0.005
-#define VISITS_DISTURBED_MOST 0.6 /* share of the trials */
 #define VISITS_CALM           0.005
-#define VISITS_WIDE           0.02 /* half of the interval, relative */
+#define VISITS_WIDE           0.025 /* half of the interval, relative, if no trial is disturbed */
 #define VISITS_LONG_TRIAL_NS  4000000
 /* From the end of a case's visit to its next. Episodes on the hosts looked at: up to 0.2 s. */
 #define VISITS_GAP_NS UINT64_C(250000000)
-enum { VISITS_PATIENCE = 3, VISITS_VOTES = 4, VISITS_NOISY = 3 };
+enum { VISITS_PATIENCE = 3, VISITS_VOTES = 4, VISITS_NOISY = 4 };
 
 struct visits_found {
   enum settled settled;
@@ -81,8 +82,8 @@ struct visits_found {
 
 /* What a later visit measures of a case, of which a trial of the first visit had so many
  * iterations: half of all, but that trials of less than VISITS_LONG_TRIAL_NS stay. No fewer
- * iterations: single copies of a case may differ by 1 % in turns, and one alone lacks the pause
- * between two. */
+ * iterations: single copies of a case may differ by 1 % in turns, both ways by 4 %, and one alone
+ * lacks the pause between two. */
 void visits_shorten(struct measure *measure, uint32_t iterations);
 
 /* Trials in the order of their visits. load_ns: what an iteration of the load in the other

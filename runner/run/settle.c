@@ -82,29 +82,38 @@ static void settle_append_visit(struct visits_read *visits, const struct case_re
   visits->flow_trial_count += report->flow_trial_count;
 }
 
-/* Whether a load copies between the same places as a measured flow, the other way. */
-static bool settle_is_opposite(const struct bench_case *bench, const struct flow *load) {
+/* Whether a measured flow copies between the same places as this one, the other way. */
+static bool settle_is_opposite(const struct bench_case *bench, const struct flow *other) {
   for (uint32_t i = 0; i < bench->flow_count; i++) {
     const struct flow *flow = &bench->flows[i];
-    if (flow->role == FLOW_MEASURED && flow->source.place == load->target.place &&
-        flow->source.index == load->target.index && flow->target.place == load->source.place &&
-        flow->target.index == load->source.index) {
+    if (flow->role == FLOW_MEASURED && flow->source.place == other->target.place &&
+        flow->source.index == other->target.index && flow->target.place == other->source.place &&
+        flow->target.index == other->source.index) {
       return true;
     }
   }
   return false;
 }
 
+/* Whether a flow tells which trials of the others are undisturbed: a load or, of two measured
+ * directions, the one from a GPU to the host, which the hardware serves first. */
+static bool settle_is_load(const struct bench_case *bench, const struct flow *flow) {
+  return flow->role == FLOW_LOAD ||
+         (flow->source.place == PLACE_GPU && flow->target.place == PLACE_NUMA &&
+          settle_is_opposite(bench, flow));
+}
+
 /* What an iteration of the loads took in each trial, for free(); NULL: not all loads copy in the
- * other direction, or there is none. Loads go on alone when the measured flows end. So they have
+ * other direction, or there is none. Loads go on alone when the other flows end. So they have
  * another rate in trials of another number of iterations than the last: 0. */
 static double *settle_load_times(const struct bench_case *bench, const struct case_report *report) {
   uint32_t loads = 0;
   for (uint32_t i = 0; i < bench->flow_count; i++) {
-    if (bench->flows[i].role == FLOW_LOAD && !settle_is_opposite(bench, &bench->flows[i])) {
+    const struct flow *flow = &bench->flows[i];
+    if (flow->role == FLOW_LOAD && !settle_is_opposite(bench, flow)) {
       return NULL;
     }
-    loads += bench->flows[i].role == FLOW_LOAD;
+    loads += settle_is_load(bench, flow);
   }
   if (loads == 0) {
     return NULL;
@@ -118,7 +127,7 @@ static double *settle_load_times(const struct bench_case *bench, const struct ca
       const struct flow_trial *flow = &report->flow_trials[at];
       const double iterations =
           (double)(flow->iterations > 0 ? flow->iterations : trial->iterations);
-      if (flow->flow < bench->flow_count && bench->flows[flow->flow].role == FLOW_LOAD &&
+      if (flow->flow < bench->flow_count && settle_is_load(bench, &bench->flows[flow->flow]) &&
           trial->iterations == report->trials[report->trial_count - 1].iterations) {
         times[i] += (double)flow->elapsed_ns / (iterations * loads);
       }

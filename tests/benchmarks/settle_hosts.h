@@ -3,7 +3,8 @@
  * A file holds one row per trial, with the columns case_name, start_ns, iterations, elapsed_ns, and
  * perhaps run, process, phase and load_ns. The trials of a process are a visit where they last less
  * than LONG_S: a repeat draws visits without putting any back. Else they are a trace, in which each
- * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials. A
+ * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials.
+ * Copies to a GPU by copy engines beside copies from it have none: their rate has no level. A
  * variant changes the trials before they are measured (enum variant). */
 #pragma once
 
@@ -108,6 +109,8 @@ static size_t series_join(const struct series *series, size_t at, double trial_n
   return at;
 }
 
+static const char COPIES_TO_GPU_BESIDE[] = "host_to_device_bidirectional_memcpy_ce";
+
 /* Trials of a trace count as long as those of a later visit are. */
 static void source_find_quiet(struct source *source) {
   const double trial_ns = source_is_trace(source) ? MIN_TRIAL_NS / 2 : 0;
@@ -123,7 +126,8 @@ static void source_find_quiet(struct source *source) {
     }
   }
   qsort(values, count, sizeof *values, compare_doubles);
-  source->quiet_ns = sorted_quantile(values, count, 0.05);
+  const bool has_level = strstr(source->name, COPIES_TO_GPU_BESIDE) == NULL;
+  source->quiet_ns = has_level ? sorted_quantile(values, count, 0.05) : NAN;
   free(values);
 }
 

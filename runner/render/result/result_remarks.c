@@ -133,13 +133,13 @@ bool result_is_unsettled(const struct run_row *row) {
   return remarks_is_visited(row) && !(row->undisturbed_ns > 0);
 }
 
-/* Whether its load, which copies the other way, decided which trials count: the rates of a single
- * measurement are the same else (engine/case/visits.h). Rates of several processes may be of
- * different ones. */
+/* Whether copies the other way decided which trials of a single measurement count: else it has an
+ * undisturbed rate only if these differ less (engine/case/visits.h). Rates of several processes may
+ * be of different ones. */
 static bool remarks_is_shared(const struct run_row *row) {
-  static const double DIFFERS = 1e-6;
-  return row->processes == 1 && row->under_load > 0 && row->undisturbed_ns > 0 &&
-         row->undisturbed_ns < row->median_ns * (1 - DIFFERS);
+  static const double DIFFERS = 0.01;
+  return row->processes == 1 && (row->under_load > 0 || row->flows > 1) &&
+         row->undisturbed_high_ns > row->undisturbed_low_ns * (1 + DIFFERS);
 }
 
 /* noise_name_count: that is not known; REMARK_VISITED, REMARK_SHARED. */

@@ -143,6 +143,22 @@ TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down,
   assert_false(whole.visits->precise);
 }
 
+/* Of two measured directions, the one from the GPU is the steady one. */
+TEST_WITH(a_measured_flow_in_the_other_direction_makes_a_case_precise, set_up, tear_down,
+          struct set *set) {
+  struct case_report whole;
+  struct flow flows[2] = {set->flows[0],
+                          {.source = set->flows[0].target, .target = set->flows[0].source}};
+  set->cases[0].bench.flows = flows;
+  set->cases[0].bench.flow_count = 2;
+  for (uint32_t flow = 0; flow < 2; flow++) { /* the times of the other are 0 */
+    assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.2, .flow = flow}, &whole));
+    assert_int_equal(whole.visits->precise, flow == 1);
+    set->settle.cases[0].visits.trial_count = 0;
+    set->settle.cases[0].visits.flow_trial_count = 0;
+  }
+}
+
 /* What fell short once may have met an episode that slowed all of it alike. */
 TEST_WITH(precise_cases_that_fell_short_are_confirmed, set_up, tear_down, struct set *set) {
   set->settle.doubted = true;
