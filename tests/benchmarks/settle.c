@@ -75,7 +75,7 @@ static const struct settle_limit {
   double range, bias;
   double known; /* share of the repeats */
 } LIMITS[] = {{"host_to_device_bidirectional_memcpy_ce", 3, 0, 0.95},
-              {"bidirectional_memcpy_ce", 1, 0.3, 0.85},
+              {"bidirectional_memcpy_ce", 1, 0.4, 0.8},
               {"bidirectional_memcpy_sm", 0.7, 0.3, 0.95},
               {"both/", 3, 1, 0},
               {"", 0.5, 0.3, 0.9}};
@@ -117,8 +117,8 @@ static size_t series_find(const struct series *series, double from_ns) {
 }
 
 /* A visit that begins at now_ns; returns how long it takes, 0 where there is none left. Recorded
- * visits have trials of one length: a later one is cut short alone. whole: trials of a later visit
- * are as long as those of the first. */
+ * visits have trials of one length: a later one is a part of one, which begins in its first half.
+ * whole: trials of a later visit are as long as those of the first. */
 static double measured_visit(struct measured *measured, const struct source *source, bool whole,
                              double now_ns, double most_ns) {
   const size_t first = measured->count;
@@ -138,7 +138,7 @@ static double measured_visit(struct measured *measured, const struct source *sou
   const double span_ns = series_span_ns(series);
   const double from_ns =
       trace ? series->trials[0].start_ns + fmod(measured->at_ns + now_ns, span_ns - most_ns)
-            : series->trials[0].start_ns;
+            : series->trials[0].start_ns + (as_recorded ? 0 : random_share() * span_ns / 2);
   double took_ns = 0;
   bool precise = false;
   for (size_t at = series_find(series, from_ns);
