@@ -213,6 +213,23 @@ void database_rollback(struct database *database) {
   }
 }
 
+enum status database_begin_reading(struct database *database, struct error *err) {
+  if (database->reading == 0 && sqlite3_get_autocommit(database->handle) == 0) {
+    return STATUS_OK; /* what writes has it */
+  }
+  if (database->reading == 0) {
+    RETURN_ON_ERROR(database_script(database, "database/begin_reading", err));
+  }
+  database->reading++;
+  return STATUS_OK;
+}
+
+void database_end_reading(struct database *database) {
+  if (database->reading > 0 && --database->reading == 0) {
+    database_rollback(database);
+  }
+}
+
 enum status database_end(struct database *database, enum status status, struct error *err) {
   if (status == STATUS_OK) {
     return database_commit(database, err);
@@ -224,7 +241,15 @@ enum status database_end(struct database *database, enum status status, struct e
 enum status statement_prepare(struct database *database, const char *name,
                               struct statement *statement, struct error *err) {
   const struct sql_text text = sql_find(name);
-  *statement = (struct statement){.database = database, .name = name};
+  for (size_t i = 0; i < database->idle_count; i++) {
+    if (database->idle[i].sql == text.begin) {
+      *statement = database->idle[i];
+      statement->name = name;
+      database->idle[i] = database->idle[--database->idle_count];
+      return STATUS_OK;
+    }
+  }
+  *statement = (struct statement){.database = database, .name = name, .sql = text.begin};
   if (sqlite3_prepare_v3(database->handle, text.begin, (int)(text.end - text.begin),
                          SQLITE_PREPARE_PERSISTENT, &statement->stmt, NULL) != SQLITE_OK) {
     return database_error(database, name, err);
@@ -233,8 +258,37 @@ enum status statement_prepare(struct database *database, const char *name,
 }
 
 void statement_finalize(struct statement *statement) {
-  (void)sqlite3_finalize(statement->stmt);
+  if (statement->stmt == NULL || statement->sql == NULL) {
+    (void)sqlite3_finalize(statement->stmt);
+    statement->stmt = NULL;
+    return;
+  }
+  struct database *database = statement->database;
+  if (database->idle_count == database->idle_capacity) {
+    database->idle_capacity = database->idle_capacity > 0 ? 2 * database->idle_capacity : 32;
+    database->idle = reallocarray(database->idle, database->idle_capacity, sizeof *database->idle);
+    if (database->idle == NULL) {
+      abort();
+    }
+  }
+  statement_reset(statement);
+  database->idle[database->idle_count++] = *statement;
   statement->stmt = NULL;
+}
+
+void database_drop_idle(struct database *database) {
+  for (size_t i = 0; i < database->idle_count; i++) {
+    (void)sqlite3_finalize(database->idle[i].stmt);
+  }
+  free(database->idle);
+  database->idle = NULL;
+  database->idle_count = database->idle_capacity = 0;
+}
+
+void database_close_handle(struct database *database) {
+  database_drop_idle(database);
+  (void)sqlite3_close(database->handle);
+  database->handle = NULL;
 }
 
 int statement_parameter(const struct statement *statement, const char *parameter) {
@@ -285,6 +339,43 @@ enum status statement_run(struct statement *statement, struct error *err) {
     statement_reset(statement);
   }
   return status;
+}
+
+/* Of one statement; bound as a pointer, which SQL of others cannot make. */
+struct gatherer {
+  statement_take *take;
+  void *context;
+};
+static const char GATHERER[] = "gatherer";
+
+static void gather_row(sqlite3_context *context, int count, sqlite3_value **values) {
+  const struct gatherer *gatherer = count > 0 ? sqlite3_value_pointer(values[0], GATHERER) : NULL;
+  if (gatherer != NULL) {
+    gatherer->take(gatherer->context, values + 1);
+  } else {
+    sqlite3_result_error(context, "gather() is for the statements of haul alone", -1);
+  }
+}
+
+static void gather_end(sqlite3_context *context) {
+  (void)context;
+}
+
+void statement_add_gather(sqlite3 *handle) {
+  (void)sqlite3_create_function_v2(handle, "gather", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
+                                   NULL, gather_row, gather_end, NULL);
+}
+
+enum status statement_gather(struct statement *statement, statement_take *take, void *context,
+                             struct error *err) {
+  struct gatherer gatherer = {take, context};
+  (void)sqlite3_bind_pointer(statement->stmt, statement_parameter(statement, ":take"), &gatherer,
+                             GATHERER, NULL);
+  return statement_run(statement, err);
+}
+
+double value_real(sqlite3_value *value) {
+  return sqlite3_value_type(value) != SQLITE_NULL ? sqlite3_value_double(value) : NAN;
 }
 
 const char *statement_text(const struct statement *statement, int i) {

@@ -20,6 +20,7 @@ enum database_access { DATABASE_READ, DATABASE_WRITE };
 /* Asked again and again while another program keeps the database locked; false: give up. */
 typedef bool database_wait(void *context, uint64_t waited_ms);
 
+struct statement;
 struct database {
   sqlite3 *handle;
   char *path;
@@ -34,7 +35,15 @@ struct database {
   uint64_t limit_ns, used_ns, step_started_ns;
   bool out_of_time;
   const volatile sig_atomic_t *interrupted; /* may be NULL; not 0: stop */
+  struct statement *idle;                   /* finalized ones, to be used again */
+  size_t idle_count, idle_capacity;
+  unsigned reading; /* database_begin_reading() without its end */
 };
+
+/* Ends the statements that wait to be used again. */
+void database_drop_idle(struct database *database);
+/* That, and sqlite3_close() of the handle. */
+void database_close_handle(struct database *database);
 
 /* From now on statements may take that long in all; limit_ns 0: as long as they take. interrupted
  * may be NULL. */
@@ -57,12 +66,14 @@ enum status database_copy_pages(const struct database *from, sqlite3 *to,
  * statements/case.sql, "views.sql" that whole file. It must exist. The caller frees. */
 char *database_sql(const char *name);
 
-/* One prepared statement from schema/results/statements. */
+/* One prepared statement from schema/results/statements. A finalized one is kept and used again
+ * when the statement of that name is prepared next. */
 enum { STATEMENT_MEMBERS_MAX = 16 };
 struct statement {
   struct database *database;
   sqlite3_stmt *stmt;
   const char *name; /* "case/insert_chase" */
+  const char *sql;  /* where schema/results has it; NULL = elsewhere */
   /* Of rows.h: the members that were read last, and the columns that they come from. */
   const struct row_member *members;
   unsigned char columns[STATEMENT_MEMBERS_MAX];
@@ -85,6 +96,16 @@ enum status statement_run(struct statement *statement, struct error *err) CHECK_
 /* Step to the next row, if *status is STATUS_OK. False: there is none, or *status says what went
  * wrong; the statement is reset. */
 bool statement_next(struct statement *statement, enum status *status, struct error *err);
+/* Run SELECT gather(:take, ...): SQLite hands the values behind :take of every row to take(),
+ * within its own loop, which takes half as long as to return each row and to ask for its columns.
+ */
+typedef void statement_take(void *context, sqlite3_value **values);
+enum status statement_gather(struct statement *statement, statement_take *take, void *context,
+                             struct error *err) CHECK_RESULT;
+/* The function gather() for a connection. */
+void statement_add_gather(sqlite3 *handle);
+/* NAN for NULL. */
+double value_real(sqlite3_value *value);
 /* After a row was read and no more are wanted: reset and clear the bindings. */
 void statement_reset(struct statement *statement);
 /* Column i of the row at hand, kept by the arena. Never NULL: what the schema says of NULLs, a file
@@ -117,6 +138,10 @@ enum status database_run_sql(struct database *database, const char *sql, const c
 enum status database_begin(struct database *database, struct error *err) CHECK_RESULT;
 enum status database_commit(struct database *database, struct error *err) CHECK_RESULT;
 void database_rollback(struct database *database);
+/* Between both, which may be nested, all statements read one state of the file, which others can
+ * then not change, and take its lock once. */
+enum status database_begin_reading(struct database *database, struct error *err) CHECK_RESULT;
+void database_end_reading(struct database *database);
 /* Commit if the work since the beginning came to STATUS_OK, else roll back. */
 enum status database_end(struct database *database, enum status status,
                          struct error *err) CHECK_RESULT;

@@ -28,6 +28,7 @@ static enum status database_configure(struct database *database, int busy_ms, st
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
   guard_connection(handle);
+  statement_add_gather(handle);
   return database_script(database, "database/set_up", err);
 }
 
@@ -66,8 +67,7 @@ static enum status database_open_handle(struct database *database, int flags, in
 /* A writer that was killed left a journal, which only a connection that may write can play back. */
 static enum status database_open_to_recover(struct database *database, int busy_ms,
                                             struct error *err) {
-  (void)sqlite3_close(database->handle);
-  database->handle = NULL;
+  database_close_handle(database);
   const enum status status = database_open_handle(database, SQLITE_OPEN_READWRITE, busy_ms, err);
   return THEN(status, migrate_check(database, DATABASE_READ, err));
 }
@@ -87,8 +87,7 @@ static enum status database_make_temporary(struct database *made, const struct d
   status = THEN(status, migrate_check(made, DATABASE_WRITE, err));
   status = THEN(status, migrate_run(made, err));
   if (status != STATUS_OK) {
-    (void)sqlite3_close(made->handle);
-    made->handle = NULL;
+    database_close_handle(made);
     return status;
   }
   if (from == NULL) {
@@ -101,10 +100,11 @@ static enum status database_copy_and_migrate(struct database *database, struct e
   struct database copy = {.path = database->path};
   const enum status status = database_make_temporary(&copy, database, err);
   if (status != STATUS_OK) {
-    (void)sqlite3_close(copy.handle);
+    database_close_handle(&copy);
     return status;
   }
-  (void)sqlite3_close(database->handle);
+  database_close_handle(database);
+  database_drop_idle(&copy);
   database->handle = copy.handle;
   database->file_version = database->version;
   database->version = copy.version;
@@ -279,7 +279,7 @@ void database_close(struct database *database) {
   if (database == NULL) {
     return;
   }
-  (void)sqlite3_close(database->handle);
+  database_close_handle(database);
   free(database->foreign);
   free(database->path);
   free(database);

@@ -83,20 +83,20 @@ static bool measured_is_later(const struct measured *measured, uint32_t run, uin
                                               : x->ref.id > y->ref.id;
 }
 
-/* What the plan of a run says of a case. */
+/* The least time of one iteration that a run's plan allows for a case, its peak being what it is.
+ */
 struct planned {
-  int64_t id;   /* of the run */
-  uint32_t run; /* in reading.runs */
   int64_t bench;
-  double fastest_ns; /* that its peak allows; NAN = not known */
-  double delta;      /* NAN = not said */
+  uint32_t run;      /* in reading.runs */
+  double fastest_ns; /* NAN = not known */
 };
 
-static const struct row_member PLAN_MEMBERS[] = {ROW_COLUMN(struct planned, id, "run"),
-                                                 ROW_COLUMN(struct planned, bench, "bench_case"),
-                                                 ROW_MEMBER(struct planned, fastest_ns),
-                                                 ROW_MEMBER(struct planned, delta),
-                                                 {0}};
+/* What a plan says that its scenario says: the change of a case that matters. */
+struct planned_delta {
+  int64_t bench;
+  uint32_t run; /* in reading.runs */
+  double delta;
+};
 
 /* A run, where it is in the order of their ids. */
 struct run_index {
@@ -106,17 +106,23 @@ struct run_index {
 
 /* What is known while cases and medians are read. */
 struct reading {
+  struct measured *measured;
   struct arena arena;
   struct strbuf ids; /* of the runs, as JSON */
   struct run_index *runs;
   struct planned *plans; /* by run, then case */
-  size_t plan_count;
+  size_t plan_count, plan_capacity;
+  struct planned_delta *deltas;
+  size_t delta_count, delta_capacity;
+  double *fastest_ns; /* by bench_case.id, below case_ids_end: the longest of its plans */
+  uint32_t run;       /* in runs: that of the row read last */
+  uint32_t bench;     /* in measured.cases: the one whose medians are read */
 };
 
 ORDER_DEFINE(measured_compare_run_index, struct run_index, ORDER(x->id, y->id))
 
-static void measured_start_reading(const struct measured *measured, struct reading *reading) {
-  *reading = (struct reading){0};
+static void measured_start_reading(struct measured *measured, struct reading *reading) {
+  *reading = (struct reading){.measured = measured};
   strbuf_init(&reading->ids, MEASURED_LIST_MAX);
   measured_run_ids(measured, &reading->ids);
   reading->runs = arena_array(&reading->arena, measured->run_count, sizeof *reading->runs);
@@ -131,22 +137,46 @@ static void measured_end_reading(struct reading *reading) {
   arena_fini(&reading->arena);
 }
 
+/* Sets reading->run: rows come in the order of runs. False: it is not one of them. */
+static bool reading_find_run(struct reading *reading, int64_t id) {
+  const size_t run_count = reading->measured->run_count;
+  while (reading->run < run_count && reading->runs[reading->run].id < id) {
+    reading->run++;
+  }
+  return reading->run < run_count && reading->runs[reading->run].id == id;
+}
+
+static void reading_take_plan(void *context, sqlite3_value **row) {
+  enum { RUN, BENCH_CASE, FASTEST_NS, DELTA };
+  struct reading *reading = context;
+  struct measured *measured = reading->measured;
+  const int64_t bench = sqlite3_value_int64(row[BENCH_CASE]);
+  if (!reading_find_run(reading, sqlite3_value_int64(row[RUN]))) {
+    return;
+  }
+  *ARENA_ADD(&reading->arena, reading->plans, reading->plan_count, &reading->plan_capacity) =
+      (struct planned){bench, reading->run, value_real(row[FASTEST_NS])};
+  if (sqlite3_value_type(row[DELTA]) != SQLITE_NULL) {
+    *ARENA_ADD(&reading->arena, reading->deltas, reading->delta_count, &reading->delta_capacity) =
+        (struct planned_delta){bench, reading->run, sqlite3_value_double(row[DELTA])};
+  }
+  measured->case_ids_end = bench >= measured->case_ids_end ? bench + 1 : measured->case_ids_end;
+}
+
 static enum status measured_load_plans(struct measured *measured, struct database *database,
                                        struct reading *reading, struct error *err) {
-  RETURN_ON_ERROR(DATABASE_READ_ALL(database, "compare/plans",
-                                    PARAMETERS(PARAMETER(":runs", reading->ids.text)), PLAN_MEMBERS,
-                                    &reading->arena, reading->plans, reading->plan_count, err));
-  uint32_t run = 0;
-  for (size_t i = 0; i < reading->plan_count; i++) {
-    struct planned *plan = &reading->plans[i];
-    while (reading->runs[run].id != plan->id) {
-      run++;
-    }
-    plan->run = run;
-    measured->case_ids_end =
-        plan->bench >= measured->case_ids_end ? plan->bench + 1 : measured->case_ids_end;
-  }
+  RETURN_ON_ERROR(database_gather(database, "compare/plans",
+                                  PARAMETERS(PARAMETER(":runs", reading->ids.text)),
+                                  reading_take_plan, reading, err));
   measured->plan_count = reading->plan_count;
+  reading->fastest_ns =
+      arena_array(&reading->arena, (size_t)measured->case_ids_end, sizeof *reading->fastest_ns);
+  for (size_t i = 0; i < reading->plan_count; i++) {
+    const struct planned *plan = &reading->plans[i];
+    if (plan->fastest_ns > reading->fastest_ns[plan->bench]) { /* not NAN */
+      reading->fastest_ns[plan->bench] = plan->fastest_ns;
+    }
+  }
   return STATUS_OK;
 }
 
@@ -171,10 +201,10 @@ static void measured_planned_ids(const struct measured *measured, struct reading
 static void measured_set_deltas(struct measured *measured, const struct reading *reading) {
   SCOPED(arena_fini) struct arena arena = {0};
   uint32_t *last = arena_array(&arena, measured->case_count, sizeof *last); /* run, from 1 */
-  for (size_t i = 0; i < reading->plan_count; i++) {
-    const struct planned *plan = &reading->plans[i];
+  for (size_t i = 0; i < reading->delta_count; i++) {
+    const struct planned_delta *plan = &reading->deltas[i];
     size_t number = measured->case_numbers[plan->bench];
-    if (number == 0 || isnan(plan->delta)) {
+    if (number == 0) {
       continue;
     }
     while (number > 1 &&
@@ -250,37 +280,50 @@ static void measured_add_median(struct measured *measured, struct measured_media
   measured->medians[measured->median_count++] = median;
 }
 
-/* A result as it is recorded. */
-struct result_row {
-  int64_t run, process;
-  enum case_status status;
-  double median_ns;
-};
+ORDER_DEFINE(measured_compare_plans, struct planned,
+             ORDER(x->run, y->run) ?: ORDER(x->bench, y->bench))
+
+/* Whether the result of reading->run is faster than its peak allows. */
+static bool reading_is_above_peak(const struct reading *reading, int64_t bench, double ns) {
+  if (!(ns > 0 && ns < reading->fastest_ns[bench])) {
+    return false;
+  }
+  const struct planned *plan =
+      bsearch(&(struct planned){.run = reading->run, .bench = bench}, reading->plans,
+              reading->plan_count, sizeof *reading->plans, measured_compare_plans);
+  return plan != NULL && ns < plan->fastest_ns;
+}
 
 /* A status that a newer version wrote and this one does not know: something failed. */
-static const struct row_member RESULT_MEMBERS[] = {
-    ROW_MEMBER(struct result_row, run),
-    ROW_MEMBER(struct result_row, process),
-    ROW_MEMBER_ENUM(struct result_row, status, case_status_names, CASE_FAILED),
-    ROW_MEMBER(struct result_row, median_ns),
-    {0}};
+static enum case_status value_status(sqlite3_value *value) {
+  size_t status = CASE_OK;
+  const char *text = (const char *)sqlite3_value_text(value);
+  while (text != NULL && status < case_status_name_count &&
+         strcmp(case_status_names[status], text) != 0) {
+    status++;
+  }
+  return status < case_status_name_count ? (enum case_status)status : CASE_FAILED;
+}
 
-/* The plans by case, each case's by run. starts: of each case, and one more. */
-static const struct planned **measured_sort_plans(const struct measured *measured,
-                                                  struct reading *reading, size_t **starts) {
-  const struct planned **sorted = arena_array(&reading->arena, reading->plan_count, sizeof *sorted);
-  size_t *next = arena_array(&reading->arena, measured->case_count + 2, sizeof *next);
-  for (size_t i = 0; i < reading->plan_count; i++) {
-    next[measured->case_numbers[reading->plans[i].bench] + 1]++;
+static void reading_take_median(void *context, sqlite3_value **row) {
+  enum { RUN, PROCESS, STATUS, MEDIAN_NS };
+  struct reading *reading = context;
+  struct measured *measured = reading->measured;
+  if (!reading_find_run(reading, sqlite3_value_int64(row[RUN]))) {
+    return;
   }
-  for (size_t i = 1; i < measured->case_count + 2; i++) {
-    next[i] += next[i - 1];
-  }
-  for (size_t i = 0; i < reading->plan_count; i++) {
-    sorted[next[measured->case_numbers[reading->plans[i].bench]]++] = &reading->plans[i];
-  }
-  *starts = next; /* where each one ended, the next one starts; those of no case come first */
-  return sorted;
+  const enum case_status status = value_status(row[STATUS]);
+  const double ns = value_real(row[MEDIAN_NS]);
+  const bool ok = status == CASE_OK && ns >= MEDIAN_NS_MIN && ns <= MEDIAN_NS_MAX;
+  measured_add_median(
+      measured, (struct measured_median){.run = reading->runs[reading->run].index,
+                                         .bench = reading->bench,
+                                         .process = sqlite3_value_int64(row[PROCESS]),
+                                         .ns = ok ? ns : NAN,
+                                         .undisturbed_ns = ok ? ns : NAN,
+                                         .status = status,
+                                         .above_peak = reading_is_above_peak(
+                                             reading, measured->cases[reading->bench].id, ns)});
 }
 
 static enum status measured_load_medians(struct measured *measured, struct database *database,
@@ -289,46 +332,19 @@ static enum status measured_load_medians(struct measured *measured, struct datab
                                             {0}};
   SCOPED(statement_finalize) struct statement statement = {0};
   int64_t runs = 0;
-  size_t *starts = NULL;
-  const struct planned **plans = measured_sort_plans(measured, reading, &starts);
   RETURN_ON_ERROR(
       database_read(database, "compare/run_count", NULL, COUNT, &runs, NULL, NULL, err));
   /* Most runs of the database: then each case's results are read whole. */
   const bool most = SHARE_READ_WHOLE * (double)runs <= (double)measured->run_count;
   enum status status = statement_prepare(
       database, most ? "compare/medians_of_all_runs" : "compare/medians", &statement, err);
-  const int bench_parameter = statement_parameter(&statement, ":bench_case");
-  for (size_t i = 0; i < measured->case_count && status == STATUS_OK; i++) {
-    (void)sqlite3_bind_int64(statement.stmt, bench_parameter, measured->cases[i].id);
+  for (; reading->bench < measured->case_count && status == STATUS_OK; reading->bench++) {
+    reading->run = 0;
+    statement_bind_int(&statement, ":bench_case", measured->cases[reading->bench].id);
     if (!most) {
       statement_bind_text(&statement, ":runs", reading->ids.text);
     }
-    size_t run = 0;
-    size_t plan = starts[i];
-    struct result_row row;
-    while (rows_next(&statement, RESULT_MEMBERS, &row, NULL, &status, err)) {
-      while (run < measured->run_count && reading->runs[run].id < row.run) {
-        run++;
-      }
-      if (run == measured->run_count || reading->runs[run].id != row.run) {
-        continue;
-      }
-      while (plan < starts[i + 1] && plans[plan]->run < run) {
-        plan++;
-      }
-      const bool planned = plan < starts[i + 1] && plans[plan]->run == run;
-      const double ns = row.median_ns;
-      const bool ok = row.status == CASE_OK && ns >= MEDIAN_NS_MIN && ns <= MEDIAN_NS_MAX;
-      measured_add_median(measured,
-                          (struct measured_median){.run = reading->runs[run].index,
-                                                   .bench = (uint32_t)i,
-                                                   .process = row.process,
-                                                   .ns = ok ? ns : NAN,
-                                                   .undisturbed_ns = ok ? ns : NAN,
-                                                   .status = row.status,
-                                                   .above_peak = planned && ns > 0 &&
-                                                                 ns < plans[plan]->fastest_ns});
-    }
+    status = statement_gather(&statement, reading_take_median, reading, err);
   }
   return status;
 }
@@ -360,6 +376,7 @@ static enum status measured_load_conditions(struct measured *measured, struct da
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) {
   struct reading reading;
+  RETURN_ON_ERROR(database_begin_reading(database, err));
   measured_start_reading(measured, &reading);
   enum status status = measured_load_plans(measured, database, &reading, err);
   status = THEN(status, measured_load_cases(measured, database, only, &reading, err));
@@ -367,6 +384,7 @@ enum status measured_load(struct measured *measured, struct database *database, 
   status = THEN(status, measured_load_medians(measured, database, &reading, err));
   status = THEN(status, measured_load_conditions(measured, database, reading.ids.text, err));
   measured_end_reading(&reading);
+  database_end_reading(database);
   return status;
 }
 

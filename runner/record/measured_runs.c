@@ -26,25 +26,21 @@ static const struct row_member LINK_MEMBERS[] = {ROW_MEMBER(struct measured_link
                                                  ROW_MEMBER(struct measured_link, nvlink_count),
                                                  {0}};
 
-static void measured_add_fact(struct arena *arena, struct measured_environment *environment,
-                              size_t *capacity, struct measured_fact fact) {
-  for (size_t i = 0; i < environment->fact_count; i++) {
-    if (environment->facts[i].gpu == fact.gpu &&
-        strcmp(environment->facts[i].name, fact.name) == 0) {
-      return; /* a column, said again as a fact */
-    }
-  }
-  *ARENA_ADD(arena, environment->facts, environment->fact_count, capacity) = fact;
-}
-
-static const char *measured_machine_fact(const struct measured_environment *environment,
-                                         const char *name) {
-  for (size_t i = 0; i < environment->fact_count; i++) {
+/* Among those that are columns of environment; NULL = there is none of the name. */
+static const struct measured_fact *measured_column(const struct measured_environment *environment,
+                                                   size_t column_count, const char *name) {
+  for (size_t i = 0; i < column_count; i++) {
     if (strcmp(environment->facts[i].name, name) == 0) {
-      return environment->facts[i].value;
+      return &environment->facts[i];
     }
   }
   return NULL;
+}
+
+static const char *measured_column_value(const struct measured_environment *environment,
+                                         const char *name) {
+  const struct measured_fact *fact = measured_column(environment, environment->fact_count, name);
+  return fact != NULL ? fact->value : NULL;
 }
 
 /* The columns of environment, then environment_fact. */
@@ -63,26 +59,30 @@ static enum status measured_read_facts(struct arena *arena, struct database *dat
       const char *value = statement_column_optional(&columns, i, arena);
       /* Where the host's name says it already, a node is no fact of its own. */
       if (value != NULL || strcmp(name, "node") != 0) {
-        measured_add_fact(arena, environment, &capacity, (struct measured_fact){name, -1, value});
+        *ARENA_ADD(arena, environment->facts, environment->fact_count, &capacity) =
+            (struct measured_fact){name, -1, value};
       }
     }
   }
   RETURN_ON_ERROR(status);
-  environment->simulated = !strings_equal(measured_machine_fact(environment, "simulated"), "0");
-  environment->host_name = measured_machine_fact(environment, "host_name");
+  environment->simulated = !strings_equal(measured_column_value(environment, "simulated"), "0");
+  environment->host_name = measured_column_value(environment, "host_name");
   if (environment->host_name == NULL) { /* no database that haul made */
     environment->host_name = "";
   }
-  environment->node = measured_machine_fact(environment, "node");
+  environment->node = measured_column_value(environment, "node");
   if (environment->node == NULL) {
     environment->node = environment->host_name;
   }
-  environment->driver_version = measured_machine_fact(environment, "driver_version");
-  environment->boot_id = measured_machine_fact(environment, "boot_id");
+  environment->driver_version = measured_column_value(environment, "driver_version");
+  environment->boot_id = measured_column_value(environment, "boot_id");
+  const size_t column_count = environment->fact_count;
   status = statement_prepare(database, "compare/facts", &facts, err);
   statement_bind_int(&facts, ":environment", environment->id);
   while (rows_next(&facts, FACT_MEMBERS, &fact, arena, &status, err)) {
-    measured_add_fact(arena, environment, &capacity, fact);
+    if (fact.gpu >= 0 || measured_column(environment, column_count, fact.name) == NULL) {
+      *ARENA_ADD(arena, environment->facts, environment->fact_count, &capacity) = fact;
+    }
   }
   return status;
 }
@@ -165,13 +165,15 @@ static enum status measured_read_runs(struct measured *measured, struct statemen
 enum status measured_add_runs(struct measured *measured, struct database *database,
                               const struct run_ref *runs, size_t count, struct error *err) {
   SCOPED(statement_finalize) struct statement statement = {0};
+  RETURN_ON_ERROR(database_begin_reading(database, err));
   enum status status = statement_prepare(database, "compare/runs", &statement, err);
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     status = measured_read_runs(measured, &statement, runs[i].id, runs[i].id, err);
     if (status == STATUS_OK && !measured_has_run(measured, runs[i].id)) {
-      return error_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)runs[i].id);
+      status = error_set(err, STATUS_NOT_FOUND, "there is no run %lld", (long long)runs[i].id);
     }
   }
+  database_end_reading(database);
   return status;
 }
 

@@ -181,7 +181,7 @@ static enum status migrate_compare_columns(struct database *made, struct databas
 static enum status migrate_check_columns(struct database *database, struct error *err) {
   struct database made = {.path = database->path};
   if (sqlite3_open(":memory:", &made.handle) != SQLITE_OK) {
-    (void)sqlite3_close(made.handle);
+    database_close_handle(&made);
     return error_set(err, STATUS_NO_MEMORY, "out of memory");
   }
   enum status status = STATUS_OK;
@@ -192,7 +192,7 @@ static enum status migrate_check_columns(struct database *database, struct error
     }
   }
   status = THEN(status, migrate_compare_columns(&made, database, err));
-  (void)sqlite3_close(made.handle);
+  database_close_handle(&made);
   return status;
 }
 

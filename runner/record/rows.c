@@ -133,6 +133,14 @@ enum status database_read(struct database *database, const char *name,
   return status;
 }
 
+enum status database_gather(struct database *database, const char *name,
+                            const struct parameter *parameters, statement_take *take, void *context,
+                            struct error *err) {
+  SCOPED(statement_finalize) struct statement statement = {0};
+  RETURN_ON_ERROR(rows_prepare(database, name, parameters, &statement, err));
+  return statement_gather(&statement, take, context, err);
+}
+
 enum status database_read_all(struct database *database, const char *name,
                               const struct parameter *parameters, const struct row_member *members,
                               struct arena *arena, const struct row_array *rows,

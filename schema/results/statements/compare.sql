@@ -65,9 +65,10 @@ ORDER BY b.case_key, b.id;
 -- name: plans
 -- Of each case in the plans of the runs (:runs, a JSON array of ids): the least time of one iteration that is not above its
 -- peak (above_peak in views.sql), and the change that matters.
-SELECT run, bench_case, 100.0 * traffic_bytes / (101 * (peak_bytes_per_second / 1e9)) AS fastest_ns, delta
-FROM plan_case WHERE run IN (SELECT value FROM json_each(:runs))
-ORDER BY run, bench_case;
+SELECT gather(:take, run, bench_case, fastest_ns, delta) FROM (
+  SELECT run, bench_case, 100.0 * traffic_bytes / (101 * (peak_bytes_per_second / 1e9)) AS fastest_ns, delta
+  FROM plan_case WHERE run IN (SELECT value FROM json_each(:runs))
+  ORDER BY run, bench_case);
 
 -- name: earlier_runs
 -- The latest runs of a machine before a time, without some (:runs, a JSON array of ids), in the order of their start.
@@ -96,19 +97,21 @@ SELECT k.run, 'check' AS kind, CASE
 FROM check_result k
 WHERE k.run IN (SELECT value FROM json_each(:runs)) AND k.status = 'failed'
 UNION ALL
--- The results of a process are nearly always adjacent, and few of them were slowed.
+-- Notes alike of a run are counted without its results, which would be read for each note: those of a process are nearly
+-- always adjacent, and an index tells whether one is the process's. The text is made once for them.
 SELECT run, 'slowed_by', text, sum(results), gpu, brief FROM (
-  SELECT v.run, v.text, count(*) AS results, v.gpu, v.brief
-  FROM v_note v
-  WHERE (v.case_run, v.ordinal) IN (
-      SELECT n.case_run, n.ordinal
-      FROM (SELECT (SELECT min(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS low,
-              (SELECT max(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS high
-            FROM process p WHERE p.run IN (SELECT value FROM json_each(:runs))) r
-      CROSS JOIN case_note n
-      WHERE n.case_run BETWEEN r.low AND r.high AND n.kind IN (SELECT k.kind FROM v_note_kind k WHERE k.slows))
-    AND v.slows AND v.run IN (SELECT value FROM json_each(:runs))
-  GROUP BY v.run, v.kind, v.gpu, v.what, v.amount, v.amount2, v.amount3, v.amount4) -- else a text per note is made
+  SELECT s.run, v.text, s.results, v.gpu, v.brief
+  FROM (
+    SELECT r.run, count(*) AS results, min(n.case_run) AS case_run, n.ordinal
+    FROM (SELECT p.id, p.run,
+            (SELECT min(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS low,
+            (SELECT max(c.id) FROM case_run c INDEXED BY case_run_by_process WHERE c.process = p.id) AS high
+          FROM process p WHERE p.run IN (SELECT value FROM json_each(:runs))) r
+    CROSS JOIN case_note n
+    WHERE n.case_run BETWEEN r.low AND r.high AND n.kind IN (SELECT k.kind FROM v_note_kind k WHERE k.slows)
+      AND EXISTS (SELECT 1 FROM case_run c INDEXED BY case_run_by_process WHERE c.process = r.id AND c.id = n.case_run)
+    GROUP BY r.run, n.kind, n.gpu, n.what, n.amount, n.amount2, n.amount3, n.amount4) s
+  JOIN v_note v ON v.case_run = s.case_run AND v.ordinal = s.ordinal)
 GROUP BY run, text
 UNION ALL
 SELECT v.run, 'incomplete', 'run ' || v.run || CASE v.status WHEN 'interrupted' THEN ' was interrupted'
@@ -145,17 +148,16 @@ FROM (
 ORDER BY ordinal;
 
 -- name: medians
--- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone; status NULL: ok.
-SELECT run, process, CASE WHEN status <> 'ok' THEN status END AS status, median_ns
+-- One row per process of the runs (:runs, a JSON array of ids) for one case, from the index alone and in its order: by run,
+-- then process.
+SELECT gather(:take, run, process, status, median_ns)
 FROM case_run INDEXED BY case_run_by_bench_case
-WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs))
-ORDER BY run, process;
+WHERE bench_case = :bench_case AND run IN (SELECT value FROM json_each(:runs));
 
 -- name: medians_of_all_runs
-SELECT run, process, CASE WHEN status <> 'ok' THEN status END AS status, median_ns
+SELECT gather(:take, run, process, status, median_ns)
 FROM case_run INDEXED BY case_run_by_bench_case
-WHERE bench_case = :bench_case
-ORDER BY run, process;
+WHERE bench_case = :bench_case;
 
 -- name: errors
 -- The standard error of each median of the runs from its trials, relative: that of its 95 % interval; where the

@@ -16,6 +16,9 @@ PRAGMA query_only = ON;
 -- name: begin
 BEGIN IMMEDIATE;
 
+-- name: begin_reading
+BEGIN;
+
 -- name: commit
 COMMIT;
 

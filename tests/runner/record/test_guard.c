@@ -102,6 +102,11 @@ TEST(every_function_is_safe_or_refused, struct opened *opened) {
   }
 }
 
+TEST(rows_are_gathered_for_haul_alone, struct opened *opened) {
+  assert_int_not_equal(run(opened->query, "SELECT gather(1, 2)", err), STATUS_OK);
+  assert_non_null(strstr(err->message, "gather() is for the statements of haul alone"));
+}
+
 TEST(every_module_is_gone_but_those_of_json, struct opened *opened) {
   sqlite3_stmt *names = NULL;
   size_t count = 0;

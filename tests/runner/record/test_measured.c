@@ -106,6 +106,57 @@ TEST_WITH(medians_know_their_error, set_up, tear_down, struct opened *opened) {
   }
 }
 
+/* Notes alike are one condition of their run. A result of the first process stands behind those of
+ * all others: each is counted once, for its own run. */
+TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, struct opened *opened) {
+  struct measured *m = opened->measured;
+  fixture_execute(opened->fixture->path,
+                  "delete from check_result; update run set status = 'done'; update case_run set "
+                  "id = (select max(id) + 1 from "
+                  "case_run) where id = (select min(id) from case_run where process = 1)");
+  fixture_execute(opened->fixture->path,
+                  "delete from case_note; insert into case_note (case_run, ordinal, kind, gpu, "
+                  "what, amount) select id, 3, 'throttled', 0, 'heat', 10 + run from case_run "
+                  "where process is not null");
+  char *expected = fixture_query(opened->fixture, "select group_concat(n, ' ') from (select "
+                                                  "count(process) as n from case_run where run in "
+                                                  "(1, 2) group by run order by run)");
+  add_runs(opened, (const int64_t[]){1, 2}, 2);
+  assert_ok(measured_load(m, opened->database, NULL, err), err);
+  for (size_t i = 0; i < m->condition_count; i++)
+    fprintf(stderr, "%d %s\n", m->conditions[i].kind, m->conditions[i].text);
+  assert_int_equal(m->condition_count, 2);
+  assert_string_equal(m->conditions[0].text, "gpu0 throttled by heat for 11 % of the time");
+  assert_string_equal(m->conditions[1].text, "gpu0 throttled by heat for 12 % of the time");
+  assert_string_equal(m->conditions[1].brief, "gpu0 throttled by heat");
+  assert_int_equal(m->conditions[1].gpu, 0);
+  char found[64];
+  (void)snprintf(found, sizeof found, "%u %u", m->conditions[0].results, m->conditions[1].results);
+  assert_string_equal(found, expected);
+  free(expected);
+}
+
+/* The peak is that of the run's own plan. */
+TEST_WITH(what_is_above_its_peak_is_known_run_by_run, set_up, tear_down, struct opened *opened) {
+  struct measured *m = opened->measured;
+  fixture_execute(opened->fixture->path,
+                  "update plan_case set traffic_bytes = 1010, peak_bytes_per_second = iif(run = 1, "
+                  "1000000000, 1000000000000)");
+  fixture_execute(opened->fixture->path,
+                  "update case_run set median_ns = iif(process = 2, 1001, 999) where status = "
+                  "'ok'");
+  add_runs(opened, (const int64_t[]){1, 2}, 2);
+  assert_ok(measured_load(m, opened->database, NULL, err), err);
+  size_t above = 0;
+  for (size_t i = 0; i < m->median_count; i++) {
+    const struct measured_median *median = &m->medians[i];
+    assert_int_equal(median->above_peak,
+                     median->status == CASE_OK && median->run == 0 && median->process != 2);
+    above += median->above_peak;
+  }
+  assert_int_equal(above, 2 * (FIXTURE_CASES - 1));
+}
+
 TEST_WITH(cases_are_chosen_by_glob_block_and_key, set_up, tear_down, struct opened *opened) {
   static const struct {
     const char *only;

@@ -5,6 +5,7 @@
 #include "tests/runner/record/fixture.h"
 
 #include <math.h>
+#include <string.h>
 
 RELEASE(database_close, struct database)
 
@@ -83,4 +84,44 @@ TEST(nulls_and_unknown_names_have_their_values) {
            "'of a newer version' AS access",
            &sample, &arena);
   assert_int_equal(sample.access, 7);
+}
+
+TEST(a_finalized_statement_is_used_again_without_its_values) {
+  struct database *database = NULL;
+  struct statement first = {0};
+  struct statement second = {0};
+  assert_ok(database_open_temporary(&database, err), err);
+  assert_ok(statement_prepare(database, "compare/facts", &first, err), err);
+  assert_ok(statement_prepare(database, "compare/facts", &second, err), err);
+  assert_ptr_not_equal(first.stmt, second.stmt); /* both are in use */
+  const sqlite3_stmt *used = first.stmt;
+  statement_bind_int(&first, ":environment", 7);
+  statement_finalize(&first);
+  assert_null(first.stmt);
+  statement_finalize(&first);
+  assert_ok(statement_prepare(database, "compare/facts", &first, err), err);
+  assert_ptr_equal(first.stmt, used);
+  char *sql = sqlite3_expanded_sql(first.stmt);
+  assert_non_null(strstr(sql, "environment = NULL"));
+  sqlite3_free(sql);
+  statement_finalize(&second);
+  statement_finalize(&first);
+  database_close(database);
+}
+
+TEST(reading_sees_one_state_and_may_be_nested) {
+  struct database *database = NULL;
+  assert_ok(database_open_temporary(&database, err), err);
+  assert_ok(database_begin_reading(database, err), err);
+  assert_ok(database_begin_reading(database, err), err);
+  database_end_reading(database);
+  assert_int_equal(sqlite3_get_autocommit(database->handle), 0);
+  database_end_reading(database);
+  assert_int_not_equal(sqlite3_get_autocommit(database->handle), 0);
+  assert_ok(database_begin(database, err), err); /* what writes reads, too, and goes on */
+  assert_ok(database_begin_reading(database, err), err);
+  database_end_reading(database);
+  assert_int_equal(sqlite3_get_autocommit(database->handle), 0);
+  assert_ok(database_commit(database, err), err);
+  database_close(database);
 }
