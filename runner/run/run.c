@@ -203,8 +203,22 @@ static void run_take_warning(void *context, const char *text) {
 
 /* One run -------------------------------------------------------------------------------------- */
 
+static void run_supervise(struct run_state *state) {
+  const struct run_settings *settings = &state->plan->scenario->run;
+  state->options = (struct supervise_options){
+      .ops = &RUN_OPS,
+      .processes = state->processes,
+      .telemetry_ns = settings->telemetry_ns,
+      .pause_ns = settings->pause_ns,
+      .settle_ns = settings->settle_ns,
+      .budget_ns = state->request->budget_ns > 0 ? state->request->budget_ns : settings->budget_ns,
+      .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
+      .interrupted = state->request->interrupted,
+  };
+  state->supervisor = supervise_new(state->plan, &state->options);
+}
+
 static enum status run_measure(struct run_state *state, struct error *err) {
-  const struct scenario *scenario = state->plan->scenario;
   struct supervise_sink sink = {
       .context = state,
       .already_done = state->resumed ? run_already_done : NULL,
@@ -217,18 +231,7 @@ static enum status run_measure(struct run_state *state, struct error *err) {
       .progress = run_take_progress,
       .warning = run_take_warning,
   };
-  struct supervise_options options = {
-      .ops = &RUN_OPS,
-      .processes = state->processes,
-      .telemetry_ns = scenario->run.telemetry_ns,
-      .pause_ns = scenario->run.pause_ns,
-      .settle_ns = scenario->run.settle_ns,
-      .budget_ns =
-          state->request->budget_ns > 0 ? state->request->budget_ns : scenario->run.budget_ns,
-      .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
-      .interrupted = state->request->interrupted,
-  };
-  enum status status = supervise_run(state->plan, &options, &sink, err);
+  enum status status = supervise_run(state->supervisor, &sink, err);
   status_line_clear(&state->line);
   return status;
 }
@@ -458,6 +461,10 @@ int run_plan(const struct run_request *request, struct plan *plan) {
   struct run_state state = {
       .request = request, .plan = plan, .processes = plan->scenario->run.processes};
   int code;
+  if (preflight.abort_reason[0] == '\0') {
+    run_supervise(&state);
+    supervise_start_worker(state.supervisor); /* it opens the driver meanwhile */
+  }
   if (run_begin(&state, &preflight, &err) != STATUS_OK) {
     code = fail(request->common, &err);
     shard_tell_failure(request->shard, err.message);
@@ -471,6 +478,7 @@ int run_plan(const struct run_request *request, struct plan *plan) {
   } else {
     code = run_measure_and_show(&state);
   }
+  supervise_free(state.supervisor);
   record_close(state.record);
   claim_leave_run(state.owner);
   arena_fini(&state.arena);
@@ -530,8 +538,10 @@ int run_resumed(const struct run_request *request, const struct plan *plan, stru
       run_check_again(request, plan, record, &err) != STATUS_OK) {
     code = worse(fail(request->common, &err), EXIT_NOT_MEASURED);
   } else {
+    run_supervise(&state);
     code = run_measure_and_show(&state);
   }
+  supervise_free(state.supervisor);
   record_close(state.record);
   arena_fini(&state.arena);
   return code;

@@ -22,6 +22,8 @@ struct run_state {
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
   struct slowed slowed;
   struct settle settle;
+  struct supervise_options options;
+  struct supervisor *supervisor;
   struct lock *owner; /* of a new run */
   uint64_t started_ns;
   int64_t number;    /* of the run in the database */

@@ -226,8 +226,7 @@ static enum status supervise_lose_worker(struct supervisor *supervisor, const ch
   return STATUS_OK;
 }
 
-/* STATUS_OK with supervisor->worker 0: this try failed, and another may succeed. */
-static enum status supervise_try_start_worker(struct supervisor *supervisor, struct error *err) {
+static enum status supervise_fork_worker(struct supervisor *supervisor, struct error *err) {
   const struct supervise_ops *ops = supervisor->options->ops;
   RETURN_ON_ERROR(peer_group_start(&supervisor->group, supervisor->plan, ops->engine_case_processes,
                                    ops->engine_serve, err));
@@ -240,6 +239,14 @@ static enum status supervise_try_start_worker(struct supervisor *supervisor, str
   }
   fcntl(supervisor->fd, F_SETFL, O_NONBLOCK);
   supervisor->announced = false;
+  return STATUS_OK;
+}
+
+/* STATUS_OK with supervisor->worker 0: this try failed, and another may succeed. */
+static enum status supervise_ready_worker(struct supervisor *supervisor, struct error *err) {
+  if (supervisor->worker == 0) {
+    RETURN_ON_ERROR(supervise_fork_worker(supervisor, err));
+  }
   struct message message;
   uint64_t limit_ns = supervise_within_budget(
       supervisor, START_LIMIT_FLOORS * supervisor->options->watchdog_floor_ns);
@@ -499,13 +506,11 @@ static enum status supervise_run_wanted_case(struct supervisor *supervisor, size
     if (supervise_left_ns(supervisor) == 0) {
       return supervise_end_budget(supervisor, err);
     }
-    if (supervisor->worker == 0) {
-      RETURN_ON_ERROR(supervise_try_start_worker(supervisor, err));
+    if (supervisor->worker == 0 || !supervisor->announced) {
+      RETURN_ON_ERROR(supervise_ready_worker(supervisor, err));
       if (supervisor->worker == 0) {
         continue;
       }
-    }
-    if (!supervisor->announced) {
       supervisor->announced = true;
       *process_started = true;
       RETURN_ON_ERROR(sink->process_started(sink->context, supervisor->progress.process,
@@ -633,7 +638,11 @@ static enum status supervise_run_process(struct supervisor *supervisor, uint32_t
     RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, &process_started, err));
   }
   RETURN_ON_ERROR(supervise_settle(supervisor, child_now_ns() - started_ns, &process_started, err));
-  supervise_dismiss_worker(supervisor);
+  if (process + 1 < supervisor->options->processes) {
+    supervise_dismiss_worker(supervisor);
+  } else if (supervisor->worker != 0) {
+    shutdown(supervisor->fd, SHUT_WR); /* supervise_free() waits for it */
+  }
   supervisor->measured |= process_started;
   return process_started ? sink->process_ended(sink->context, process, err) : STATUS_OK;
 }
@@ -654,43 +663,62 @@ static void supervise_count(struct supervisor *supervisor) {
   supervisor->pauses_left = processes > 0 ? processes - 1 : 0;
 }
 
-enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
-                          const struct supervise_sink *sink, struct error *err) {
-  struct supervisor supervisor = {
-      .plan = plan,
-      .options = options,
-      .sink = sink,
-      .started_ns = child_now_ns(),
-      .progress = {.process_count = options->processes},
-  };
-  supervisor.times = calloc(plan->case_count + 1, sizeof *supervisor.times);
-  if (supervisor.times == NULL) {
-    return error_set(err, STATUS_NO_MEMORY, "no memory for the times of %zu cases",
-                     plan->case_count);
+struct supervisor *supervise_new(const struct plan *plan, const struct supervise_options *options) {
+  struct supervisor *supervisor = memory_new(1, sizeof *supervisor);
+  supervisor->plan = plan;
+  supervisor->options = options;
+  supervisor->times = memory_new(plan->case_count + 1, sizeof *supervisor->times);
+  supervisor->progress.process_count = options->processes;
+  supervisor->sampler.fd = -1;
+  return supervisor;
+}
+
+void supervise_start_worker(struct supervisor *supervisor) {
+  bool wanted = false;
+  for (size_t i = 0; i < supervisor->plan->case_count; i++) {
+    wanted = wanted || supervisor->plan->cases[i].skip_reason == NULL;
   }
-  supervise_count(&supervisor);
-  supervise_report_progress(&supervisor, supervisor.started_ns); /* the total, whatever comes */
-  sampler_start(&supervisor.sampler, options->ops, plan->machine, options->telemetry_ns);
+  if (wanted) {
+    (void)!supervise_fork_worker(supervisor, NULL); /* supervise_run() tries again */
+  }
+}
+
+enum status supervise_run(struct supervisor *supervisor, const struct supervise_sink *sink,
+                          struct error *err) {
+  const struct supervise_options *options = supervisor->options;
+  supervisor->sink = sink;
+  supervisor->started_ns = child_now_ns();
+  supervise_count(supervisor);
+  supervise_report_progress(supervisor, supervisor->started_ns); /* the total, whatever comes */
+  sampler_start(&supervisor->sampler, options->ops, supervisor->plan->machine,
+                options->telemetry_ns);
   enum status status = STATUS_OK;
   for (uint32_t process = 0; process < options->processes && status == STATUS_OK; process++) {
-    status = supervise_run_process(&supervisor, process, err);
+    status = supervise_run_process(supervisor, process, err);
   }
   if (status == STATUS_OK && *options->interrupted == 0 && sink->telemetry != NULL) {
-    struct collect *collect = &supervisor.collect;
+    struct collect *collect = &supervisor->collect;
     collect_clear(collect);
-    sampler_finish(&supervisor.sampler, collect);
+    sampler_finish(&supervisor->sampler, collect);
     if (collect->samples.count > 0) {
       status = sink->telemetry(sink->context, collect->samples.items, collect->samples.count, err);
     }
   }
-  /* After an error or an interrupt nothing is being measured: the worker can leave in order, but
-   * for a user who asked twice. */
-  if (supervisor.worker != 0 && *options->interrupted >= 2) {
-    (void)supervise_end_worker(&supervisor, true);
-  }
-  supervise_dismiss_worker(&supervisor);
-  sampler_stop(&supervisor.sampler, *options->interrupted >= 2);
-  collect_fini(&supervisor.collect);
-  free(supervisor.times);
   return status;
+}
+
+void supervise_free(struct supervisor *supervisor) {
+  if (supervisor == NULL) {
+    return;
+  }
+  /* Nothing is being measured: the worker can leave in order, but for a user who asked twice. */
+  const bool now = *supervisor->options->interrupted >= 2;
+  if (supervisor->worker != 0 && now) {
+    (void)supervise_end_worker(supervisor, true);
+  }
+  supervise_dismiss_worker(supervisor);
+  sampler_stop(&supervisor->sampler, now);
+  collect_fini(&supervisor->collect);
+  free(supervisor->times);
+  free(supervisor);
 }

@@ -135,12 +135,17 @@ struct supervise_options {
   const volatile sig_atomic_t *interrupted;
 };
 
-/* STATUS_OK when all was attempted, whatever the cases' statuses; STATUS_INTERRUPTED when
+/* plan and options are borrowed and must outlive it. */
+struct supervisor *supervise_new(const struct plan *plan, const struct supervise_options *options);
+/* Start the first worker, for it to open the driver while the caller does other things. */
+void supervise_start_worker(struct supervisor *supervisor);
+/* Once. STATUS_OK when all was attempted, whatever the cases' statuses; STATUS_INTERRUPTED when
  * *interrupted ended it or, that being 0, the budget; STATUS_CRASHED when workers cannot start;
- * else what the sink or the system said. No worker is left behind, unless the kernel cannot end it:
- * then a case's reason says so. */
-enum status supervise_run(const struct plan *plan, const struct supervise_options *options,
-                          const struct supervise_sink *sink, struct error *err) CHECK_RESULT;
+ * else what the sink or the system said. The last worker is still there: it frees what it holds. */
+enum status supervise_run(struct supervisor *supervisor, const struct supervise_sink *sink,
+                          struct error *err) CHECK_RESULT;
+/* No worker is left behind, unless the kernel cannot end it: then a case's reason says so. */
+void supervise_free(struct supervisor *supervisor);
 
 /* The worker's side (worker.c): measure what the parent asks for until the socket ends. */
 noreturn void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops,

@@ -12,6 +12,7 @@
 #include "runner/supervise/supervise.h"
 #include "schema/machine/machine_file.h"
 #include "tests/cmocka.h"
+#include "tests/runner/supervise/supervise_all.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -263,7 +264,7 @@ static int run_trial(const struct combination *of, const char *folder) {
   write_fault(of, folder);
   const pid_t helper = start_helper(of, folder);
   const size_t files = count_open_files();
-  const enum status status = supervise_run(&plan, &options, &sink, &err);
+  const enum status status = supervise_all(&plan, &options, &sink, &err);
   (void)kill(helper, SIGKILL); /* it waits where the call never came */
   (void)waitpid(helper, NULL, 0);
   static const enum case_status wanted[] = {CASE_CRASHED, CASE_HUNG, CASE_HUNG, CASE_FAILED};

@@ -4,6 +4,7 @@
 #include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
 #include "tests/cmocka.h"
+#include "tests/runner/supervise/supervise_all.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -27,6 +28,8 @@ struct engine {
 struct shared {
   unsigned starts_to_fail; /* engine_new dies so often */
   unsigned engines_freed;
+  bool leaves_late; /* when the end of its process was told */
+  atomic_uint ended;
   pid_t worker;
   bool forked_with_telemetry;
   atomic_uint hanging;    /* cases that began to hang */
@@ -76,6 +79,9 @@ static enum status failing_new(const struct machine *machine, struct peers *peer
 }
 
 static void fake_free(struct engine *engine) {
+  if (shared->leaves_late) {
+    wait_for(&shared->ended, 1);
+  }
   free(engine);
   shared->engines_freed++;
 }
@@ -258,6 +264,7 @@ static enum status seen_process_ended(void *context, uint32_t process, struct er
   (void)process;
   (void)err;
   ((struct seen *)context)->ended++;
+  atomic_fetch_add(&shared->ended, 1);
   return STATUS_OK;
 }
 
@@ -329,7 +336,7 @@ static struct bench *bench_new(const char *const *names) {
 }
 
 static enum status bench_run(struct bench *bench) {
-  enum status status = supervise_run(&bench->plan, &bench->options, &bench->sink, &bench->err);
+  enum status status = supervise_all(&bench->plan, &bench->options, &bench->sink, &bench->err);
   /* No worker is left, whatever happened. */
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
   assert_int_equal(errno, ECHILD);
@@ -371,6 +378,40 @@ TEST(cases_run_in_plan_order) {
   assert_int_equal(shared->engines_freed, 2);
   assert_int_equal(bench->seen.done, 4);
   assert_int_equal(bench->seen.total, 4);
+}
+
+/* What the caller does with the results need not wait until memory is freed. */
+TEST(last_worker_leaves_while_the_run_goes_on) {
+  struct bench *bench = BENCH("a");
+  shared->leaves_late = true;
+  assert_int_equal(bench_run(bench), STATUS_OK);
+  assert_int_equal(shared->engines_freed, 1);
+}
+
+TEST(first_worker_can_start_before_the_run) {
+  struct bench *bench = BENCH("skip", "a");
+  struct supervisor *supervisor = supervise_new(&bench->plan, &bench->options);
+  supervise_start_worker(supervisor);
+  const uint64_t end_ns = child_now_ns() + UINT64_C(10000000000);
+  while (shared->worker == 0 && child_now_ns() < end_ns) {
+    pause_ms(2);
+  }
+  const pid_t early = shared->worker;
+  assert_int_not_equal(early, 0);
+  assert_int_equal(supervise_run(supervisor, &bench->sink, &bench->err), STATUS_OK);
+  supervise_free(supervisor);
+  assert_int_equal(bench->seen.reports[0].worker, early);
+  /* None where nothing is to be measured, and none is left where nothing was. */
+  bench = BENCH("skip");
+  supervisor = supervise_new(&bench->plan, &bench->options);
+  supervise_start_worker(supervisor);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+  supervise_free(supervisor);
+  bench = BENCH("a");
+  supervisor = supervise_new(&bench->plan, &bench->options);
+  supervise_start_worker(supervisor);
+  supervise_free(supervisor);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 TEST(worker_faults_cost_one_case) {
@@ -520,7 +561,7 @@ TEST(second_interrupt_ends_at_once) {
     kill(parent, SIGUSR1);
     _exit(0);
   }
-  assert_int_equal(supervise_run(&bench->plan, &bench->options, &bench->sink, &bench->err),
+  assert_int_equal(supervise_all(&bench->plan, &bench->options, &bench->sink, &bench->err),
                    STATUS_INTERRUPTED);
   assert_int_equal(bench->seen.report_count, 0);
   assert_int_equal(waitpid(user, NULL, 0), user);
@@ -630,7 +671,7 @@ TEST(worker_dies_with_parent) {
   struct bench *bench = BENCH("hang");
   pid_t parent = fork();
   if (parent == 0) {
-    (void)!supervise_run(&bench->plan, &bench->options, &bench->sink, &bench->err);
+    (void)!supervise_all(&bench->plan, &bench->options, &bench->sink, &bench->err);
     _exit(0);
   }
   wait_for(&shared->hanging, 1);

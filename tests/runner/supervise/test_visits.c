@@ -2,6 +2,7 @@
 #include "engine/base/clock.h"
 #include "runner/supervise/supervise.h"
 #include "tests/cmocka.h"
+#include "tests/runner/supervise/supervise_all.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -126,7 +127,7 @@ static enum status run_cases(struct seen *seen, size_t count, struct supervise_o
   options.watchdog_floor_ns = 10000000000;
   options.interrupted = &interrupted;
   interrupted = 0;
-  const enum status status = supervise_run(&plan, &options, &sink, &err);
+  const enum status status = supervise_all(&plan, &options, &sink, &err);
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no worker is left */
   return status;
 }
