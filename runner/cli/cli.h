@@ -14,6 +14,7 @@
 #include "runner/record/query.h"
 #include "runner/run/claim.h"
 #include "runner/run/inputs.h"
+#include "runner/supervise/probe.h"
 #include "runner/table/json_shape.h"
 
 #include <argp.h>
@@ -41,10 +42,10 @@ struct command {
   struct query *query;
   bool copy_noted; /* that an older file is read through a copy */
   struct measured *measured;
-  struct machine *target; /* machine to plan for */
-  pid_t probe;            /* that looked at it, and may still be ending; 0 = none */
-  bool gpus_missing;      /* it has GPUs that cannot be used */
-  const char *loss;       /* the message about them; NULL = all can be used */
+  struct machine *target;   /* machine to plan for */
+  struct probe_child probe; /* that looked at it */
+  bool gpus_missing;        /* it has GPUs that cannot be used */
+  const char *loss;         /* the message about them; NULL = all can be used */
   struct table *table;
 
   int code; /* exit code, unless the verb fails with a worse one */

@@ -7,7 +7,6 @@
 #include "engine/machine/machine.h"
 #include "runner/record/file.h"
 #include "runner/record/manage.h"
-#include "runner/supervise/probe.h"
 
 #include <stddef.h>
 #include <stdlib.h>

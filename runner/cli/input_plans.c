@@ -4,7 +4,6 @@
 #include "runner/import/nvbandwidth_cases.h"
 #include "runner/render/plan.h"
 #include "runner/run/preflight.h"
-#include "runner/supervise/probe.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -429,6 +429,7 @@ static enum status verb_run_measure(struct command *command, struct error *err) 
   }
   struct run_request request = {
       .common = &command->common,
+      .probe = &command->probe,
       .expectations = &expectations,
       .info = {.tag = options->tag,
                .only = command->request.filter.only,
@@ -463,6 +464,7 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
   const struct run_options *options = command->options;
   struct run_request request = {
       .common = &command->common,
+      .probe = &command->probe,
       .info = {.tag = options->tag,
                .command_line = command->line,
                .argv = command->argv,

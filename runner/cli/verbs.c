@@ -7,7 +7,6 @@
 #include "runner/console/shell_word.h"
 #include "runner/record/beside.h"
 #include "runner/record/manage.h"
-#include "runner/supervise/probe.h"
 #include "scenarios/scenarios.h"
 #include "schema/machine/machine_file.h"
 #include "schema/scenario/nearest.h"
@@ -265,7 +264,7 @@ bool command_read_scenarios(struct command *command) {
 static void command_fini(struct command *command) {
   table_free(command->table);
   free(command->target);
-  probe_await(command->probe);
+  probe_await(&command->probe);
   measured_free(command->measured);
   query_close(command->query);
   database_close(command->database);

@@ -49,6 +49,9 @@ static bool run_is_open(void *context, uint32_t process, size_t case_index) {
 static enum status run_take_process_started(void *context, uint32_t process, pid_t pid,
                                             struct error *err) {
   struct run_state *state = context;
+  if (state->request->probe != NULL) {
+    probe_release(state->request->probe);
+  }
   RETURN_ON_ERROR(record_process_started(state->record, process, pid, err));
   run_say_written(state);
   return STATUS_OK;

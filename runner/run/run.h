@@ -9,6 +9,7 @@
 #include "runner/run/expectations.h"
 #include "runner/run/shard.h"
 #include "runner/run/slowed.h"
+#include "runner/supervise/probe.h"
 
 /* Its outcome, for the caller; of several runs in turn, the last. */
 struct run_outcome {
@@ -34,13 +35,14 @@ struct run_request {
   bool repeated;        /* of a state of the machine that was warned of before */
   uint64_t budget_ns;   /* for measuring, in place of the scenario's; 0 = that holds */
   const volatile sig_atomic_t *interrupted;
-  const struct row_sink *result;           /* where the result goes */
-  struct plot_request plot;                /* curves below the result */
-  struct claim_request claiming;           /* how what is used is claimed */
-  struct claim *claim;                     /* what is; NULL = nothing */
-  struct shard *shard;                     /* that the database is; NULL = it stays where it is */
-  bool sums;                               /* of the cells of matrices of rates */
-  struct run_outcome *outcome;             /* NULL = nobody asks */
+  const struct row_sink *result; /* where the result goes */
+  struct plot_request plot;      /* curves below the result */
+  struct claim_request claiming; /* how what is used is claimed */
+  struct claim *claim;           /* what is; NULL = nothing */
+  struct probe_child *probe;     /* goes when the first worker has the driver open; NULL = none */
+  struct shard *shard;           /* that the database is; NULL = it stays where it is */
+  bool sums;                     /* of the cells of matrices of rates */
+  struct run_outcome *outcome;   /* NULL = nobody asks */
   const struct expectations *expectations; /* that the result is compared with */
   const char *gpus_missing; /* which GPUs are there and cannot be used; NULL = none */
 };

@@ -33,7 +33,6 @@ static void probe_answer(int fd, const void *context) {
     _exit(EXIT_FAILURE);
   }
   answer->status = (*look)(&answer->machine, &answer->error);
-  answer->error.position = (struct position){0};
   const char *from = (const char *)answer;
   for (size_t left = sizeof *answer; left > 0;) {
     ssize_t sent = write(fd, from, left);
@@ -43,6 +42,8 @@ static void probe_answer(int fd, const void *context) {
     from += sent < 0 ? 0 : sent;
     left -= sent < 0 ? 0 : (size_t)sent;
   }
+  struct pollfd kept = {.fd = fd}; /* until the parent closes its end */
+  (void)poll(&kept, 1, -1);
   _exit(EXIT_SUCCESS);
 }
 
@@ -111,12 +112,12 @@ static enum status probe_ask(const struct probe_looks *first, probe_look *look, 
   }
   const size_t got = probe_read(fd, answer, sizeof *answer, deadline_ns, &timed_out);
   const bool sound = got == sizeof *answer && probe_machine_is_sound(&answer->machine);
-  close(fd);
   struct child_end end = {0};
-  if (sound && first != NULL && first->leaving != NULL) {
-    probe_await(*first->leaving);
-    *first->leaving = pid;
+  if (sound && first != NULL && first->child != NULL) {
+    probe_await(first->child);
+    *first->child = (struct probe_child){pid, fd};
   } else {
+    close(fd);
     end = child_finish(pid, sound ? leave_limit_ns : timed_out ? 0 : limit_ns);
   }
   char text[CHILD_TEXT_MAX];
@@ -126,6 +127,7 @@ static enum status probe_ask(const struct probe_looks *first, probe_look *look, 
     status = answer->status;
     if (status != STATUS_OK && err != NULL) {
       *err = answer->error;
+      err->position = (struct position){0}; /* of no use outside the child */
     }
   } else if (timed_out) {
     units_format_duration_short(whole_ns, text);
@@ -138,9 +140,18 @@ static enum status probe_ask(const struct probe_looks *first, probe_look *look, 
   return status;
 }
 
-void probe_await(pid_t leaving) {
-  if (leaving != 0) {
-    (void)child_finish(leaving, leave_limit_ns);
+void probe_release(struct probe_child *child) {
+  if (child->pid != 0 && child->fd >= 0) {
+    close(child->fd);
+    child->fd = -1;
+  }
+}
+
+void probe_await(struct probe_child *child) {
+  probe_release(child);
+  if (child->pid != 0) {
+    (void)child_finish(child->pid, leave_limit_ns);
+    child->pid = 0;
   }
 }
 

@@ -11,6 +11,13 @@
 
 struct machine;
 
+/* A child that answered and has the driver open: another process opens it in a third of the time
+ * meanwhile, and closing it takes half as long as opening it. */
+struct probe_child {
+  pid_t pid; /* 0 = there is none */
+  int fd;    /* the child ends when it is closed; -1 = that was done */
+};
+
 typedef enum status probe_look(struct machine *machine, struct error *err);
 
 /* Each asks less of the driver than the one before. */
@@ -22,9 +29,8 @@ struct probe_looks {
    * May be NULL. */
   void (*waits)(void *context, uint64_t limit_ns);
   void *context;
-  /* Where it is not NULL, a child that answered is not awaited, and this is its number: closing the
-   * driver takes half as long as opening it. probe_await() waits for it. */
-  pid_t *leaving;
+  /* Where it is not NULL, a child that answered stays, and the one before it is awaited. */
+  struct probe_child *child;
 };
 
 /* Fill machine with what looks->whole finds in a child that has two thirds of limit_ns. When the
@@ -36,8 +42,10 @@ struct probe_looks {
 enum status probe_in_child(const struct probe_looks *looks, uint64_t limit_ns,
                            struct machine *machine, struct error *err) CHECK_RESULT;
 
-/* Wait for a child that answered; 0: there is none. One that hangs is killed after 2 s. */
-void probe_await(pid_t leaving);
+/* Let it close the driver, without a wait for that. */
+void probe_release(struct probe_child *child);
+/* The same, and wait for its end. One that hangs is killed after 2 s. */
+void probe_await(struct probe_child *child);
 
 /* Say for people which GPUs there are and cannot be used, and what crashed or gave no answer: the
  * driver (cuda_state: the machine may well have GPUs), or NVML. visible: CUDA_VISIBLE_DEVICES of

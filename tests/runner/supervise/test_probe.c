@@ -174,27 +174,30 @@ TEST_WITH(machine_comes_from_child, new_machine, free_machine, struct machine *m
   assert_string_equal(machine->facts[MACHINE_FACTS_MAX - 1].value, "the last byte counts");
 }
 
-TEST_WITH(who_answered_may_leave_later, new_machine, free_machine, struct machine *machine) {
-  pid_t leaving = 0;
+TEST_WITH(who_answered_leaves_when_told, new_machine, free_machine, struct machine *machine) {
+  struct probe_child child = {0};
   struct probe_looks looks = whole;
-  looks.leaving = &leaving;
+  looks.child = &child;
   for (int i = 0; i < 2; i++) {
-    const pid_t before = leaving;
+    const pid_t before = child.pid;
     assert_ok(probe_in_child(&looks, 10 * second_ns, machine, err), err);
-    assert_int_not_equal(leaving, before);
+    assert_int_not_equal(child.pid, before);
     assert_true(before == 0 || waitpid(before, NULL, WNOHANG) < 0);
   }
+  assert_int_equal(waitpid(child.pid, NULL, WNOHANG), 0);
+  probe_release(&child);
   siginfo_t info;
-  assert_int_equal(waitid(P_PID, (id_t)leaving, &info, WEXITED | WNOHANG | WNOWAIT), 0);
-  probe_await(leaving);
-  assert_int_equal(waitpid(leaving, NULL, WNOHANG), -1);
+  assert_int_equal(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
+  probe_release(&child);
+  const pid_t pid = child.pid;
+  probe_await(&child);
+  assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
   assert_int_equal(errno, ECHILD);
-  probe_await(0);
+  probe_await(&child);
   looks = crashing;
-  looks.leaving = &leaving;
-  leaving = 0;
+  looks.child = &child;
   assert_ok(probe_in_child(&looks, 10 * second_ns, machine, err), err);
-  assert_int_equal(leaving, 0);
+  assert_int_equal(child.pid, 0);
 }
 
 TEST_WITH(crashed_child_leaves_no_gpus, new_machine, free_machine, struct machine *machine) {
