@@ -7,7 +7,7 @@
 #pragma once
 
 #include "runner/supervise/message.h"
-#include "runner/supervise/supervise.h"
+#include "runner/supervise/worker.h"
 
 #include <sys/types.h>
 

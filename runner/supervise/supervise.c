@@ -4,14 +4,13 @@
 #include "engine/machine/machine.h"
 #include "runner/supervise/child.h"
 #include "runner/supervise/message.h"
-#include "runner/supervise/peer_group.h"
 #include "runner/supervise/sampler.h"
 #include "runner/supervise/set_aside.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const uint64_t tick_ns = 200000000;          /* between progress reports */
-static const uint64_t leave_limit_ns = 10000000000; /* for a worker to free its memory */
+static const uint64_t tick_ns = 200000000; /* between progress reports */
 enum { STARTS_MAX = 3, START_LIMIT_FLOORS = 4 /* a driver may take long to wake its GPUs */ };
 /* What a start or a case has at least, however little is left of the budget. */
 static const uint64_t budget_grace_ns = 2000000000;
@@ -34,11 +32,10 @@ struct supervisor {
   const struct plan *plan;
   const struct supervise_options *options;
   const struct supervise_sink *sink;
-  pid_t worker;   /* 0 = none */
-  bool announced; /* the sink knows of the worker */
-  int fd;         /* to the worker */
-  struct peer_group group;
-  unsigned lost; /* workers in a row that ended outside a case */
+  struct worker worker;
+  bool announced;       /* the sink knows of the worker */
+  bool process_started; /* and of the present process */
+  unsigned lost;        /* workers in a row that ended outside a case */
   struct collect collect;
   struct sampler sampler;
   struct set_aside aside;
@@ -90,27 +87,32 @@ static void supervise_report_progress(struct supervisor *supervisor, uint64_t no
   supervisor->sink->progress(supervisor->sink->context, progress);
 }
 
+static void supervise_warn(const struct supervisor *supervisor, const char *text) {
+  if (supervisor->sink->warning != NULL) {
+    supervisor->sink->warning(supervisor->sink->context, text);
+  }
+}
+
 /* Take the samples of the GPUs that arrived; collect NULL: drop them, no case runs. */
 static void supervise_take_samples(struct supervisor *supervisor, struct collect *collect) {
   char text[SAMPLER_TEXT_MAX];
-  if (sampler_read(&supervisor->sampler, collect, supervisor->options->watchdog_floor_ns, text) &&
-      supervisor->sink->warning != NULL) {
-    supervisor->sink->warning(supervisor->sink->context, text);
+  if (sampler_read(&supervisor->sampler, collect, supervisor->options->watchdog_floor_ns, text)) {
+    supervise_warn(supervisor, text);
   }
 }
 
 /* NVML was asked; silent: it gave no answer in time. */
 static void supervise_warn_of_silence(const struct supervisor *supervisor, bool silent) {
-  if (silent && supervisor->sink->warning != NULL) {
-    supervisor->sink->warning(supervisor->sink->context,
-                              "NVML gives no answer: error counters are not read in this run; "
-                              "check whether nvidia-smi answers");
+  if (silent) {
+    supervise_warn(supervisor, "NVML gives no answer: error counters are not read in this run; "
+                               "check whether nvidia-smi answers");
   }
 }
 
-/* Telemetry, and progress when it is due. */
-static void supervise_tick(struct supervisor *supervisor, uint64_t now_ns) {
-  supervise_take_samples(supervisor, &supervisor->collect);
+/* Telemetry, and progress when it is due; collect NULL: no case runs. */
+static void supervise_tick(struct supervisor *supervisor, struct collect *collect,
+                           uint64_t now_ns) {
+  supervise_take_samples(supervisor, collect);
   if (now_ns >= supervisor->next_tick_ns) {
     supervise_report_progress(supervisor, now_ns);
   }
@@ -145,8 +147,8 @@ static enum event supervise_next_event(struct supervisor *supervisor, uint64_t d
     if (now_ns >= deadline_ns) {
       return EVENT_TIMEOUT;
     }
-    supervise_tick(supervisor, now_ns);
-    switch (message_receive(supervisor->fd, message)) {
+    supervise_tick(supervisor, &supervisor->collect, now_ns);
+    switch (message_receive(supervisor->worker.fd, message)) {
     case RECEIVE_MESSAGE:
       return EVENT_MESSAGE;
     case RECEIVE_END:
@@ -156,9 +158,9 @@ static enum event supervise_next_event(struct supervisor *supervisor, uint64_t d
     case RECEIVE_NOTHING:
       break;
     }
-    struct pollfd waited[2 + PEERS_MAX] = {{.fd = supervisor->fd, .events = POLLIN},
+    struct pollfd waited[2 + PEERS_MAX] = {{.fd = supervisor->worker.fd, .events = POLLIN},
                                            {.fd = supervisor->sampler.fd, .events = POLLIN}};
-    peer_group_watch(&supervisor->group, supervisor->case_processes, &waited[2]);
+    peer_group_watch(&supervisor->worker.group, supervisor->case_processes, &waited[2]);
     (void)poll(waited, 2 + PEERS_MAX, supervise_poll_timeout_ms(supervisor, now_ns, deadline_ns));
     if (peer_group_is_hit(&waited[2])) {
       return EVENT_PEER;
@@ -182,69 +184,33 @@ static uint64_t supervise_within_budget(const struct supervisor *supervisor, uin
 
 /* Workers ------------------------------------------------------------------------------------- */
 
-static void supervise_work(int fd, const void *context) {
-  const struct supervisor *supervisor = context;
-  struct peers peers = supervisor->group.peers;
-  for (uint32_t i = 0; i < peers.count; i++) {
-    peers.sockets[i] = CHILD_FILES + (int)i;
-  }
-  worker_run(fd, supervisor->plan, supervisor->options->ops, peers.count > 0 ? &peers : NULL);
-}
-
-/* The socket of the worker ended, or the worker must end: wait or kill, and return how it ended. */
-static struct child_end supervise_end_worker(struct supervisor *supervisor, bool force) {
-  const struct child_end end = child_finish(supervisor->worker, force ? 0 : leave_limit_ns);
-  close(supervisor->fd);
-  supervisor->worker = 0;
-  peer_group_end(&supervisor->group, true);
-  return end;
-}
-
-/* Let the worker end by itself, and then those beside it: they free what they hold. */
-static void supervise_dismiss_worker(struct supervisor *supervisor) {
-  if (supervisor->worker != 0) {
-    shutdown(supervisor->fd, SHUT_WR);
-    (void)child_wait(supervisor->worker, leave_limit_ns);
-    peer_group_end(&supervisor->group, false);
-    (void)supervise_end_worker(supervisor, false);
-  }
-}
-
 /* A worker ended outside a case: start-up, or between two cases. */
-static enum status supervise_lose_worker(struct supervisor *supervisor, const char *reason,
-                                         struct error *err) {
+__attribute__((format(printf, 3, 4))) static enum status
+supervise_lose_worker(struct supervisor *supervisor, struct error *err, const char *format, ...) {
+  char reason[ERROR_MESSAGE_MAX];
+  char text[ERROR_MESSAGE_MAX + 96];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(reason, sizeof reason, format, arguments);
+  va_end(arguments);
   if (++supervisor->lost >= STARTS_MAX) {
     return error_set(err, STATUS_CRASHED, "the worker process cannot start, tried %u times: %s",
                      supervisor->lost, reason);
   }
-  if (supervisor->sink->warning != NULL) {
-    char text[ERROR_MESSAGE_MAX + 96];
-    snprintf(text, sizeof text,
-             "a worker process was lost between cases, another one is started: %s", reason);
-    supervisor->sink->warning(supervisor->sink->context, text);
-  }
+  (void)snprintf(text, sizeof text,
+                 "a worker process was lost between cases, another one is started: %s", reason);
+  supervise_warn(supervisor, text);
   return STATUS_OK;
 }
 
 static enum status supervise_fork_worker(struct supervisor *supervisor, struct error *err) {
-  const struct supervise_ops *ops = supervisor->options->ops;
-  RETURN_ON_ERROR(peer_group_start(&supervisor->group, supervisor->plan, ops->engine_case_processes,
-                                   ops->engine_serve, err));
-  const struct child_files kept = {supervisor->group.peers.count, supervisor->group.peers.sockets};
-  enum status status = child_start(SOCK_SEQPACKET, "a worker process", &kept, supervise_work,
-                                   supervisor, &supervisor->worker, &supervisor->fd, err);
-  if (status != STATUS_OK) {
-    peer_group_end(&supervisor->group, true);
-    return status;
-  }
-  fcntl(supervisor->fd, F_SETFL, O_NONBLOCK);
   supervisor->announced = false;
-  return STATUS_OK;
+  return worker_start(&supervisor->worker, supervisor->plan, supervisor->options->ops, err);
 }
 
-/* STATUS_OK with supervisor->worker 0: this try failed, and another may succeed. */
+/* STATUS_OK without a worker: this try failed, and another may succeed. */
 static enum status supervise_ready_worker(struct supervisor *supervisor, struct error *err) {
-  if (supervisor->worker == 0) {
+  if (supervisor->worker.pid == 0) {
     RETURN_ON_ERROR(supervise_fork_worker(supervisor, err));
   }
   struct message message;
@@ -255,25 +221,23 @@ static enum status supervise_ready_worker(struct supervisor *supervisor, struct 
     return STATUS_OK;
   }
   if (event == EVENT_MESSAGE && message.kind == MESSAGE_START_FAILED) {
-    (void)supervise_end_worker(supervisor, false);
-    return supervise_lose_worker(supervisor, message.error.message, err);
+    (void)worker_end(&supervisor->worker, false);
+    return supervise_lose_worker(supervisor, err, "%s", message.error.message);
   }
-  struct child_end end = supervise_end_worker(supervisor, event != EVENT_END);
+  struct child_end end = worker_end(&supervisor->worker, event != EVENT_END);
   char how[CHILD_TEXT_MAX];
-  char text[CHILD_TEXT_MAX + UNITS_TEXT_MAX];
   if (event == EVENT_STOPPED) {
     return error_set(err, STATUS_INTERRUPTED, "interrupted");
   }
   if (event == EVENT_TIMEOUT) {
     units_format_duration_short(limit_ns, how);
-    snprintf(text, sizeof text, "it was not ready after %s", how);
-  } else if (event == EVENT_END) {
-    child_describe(&end, how);
-    snprintf(text, sizeof text, "it %s", how);
-  } else {
-    snprintf(text, sizeof text, "it sent something unreadable");
+    return supervise_lose_worker(supervisor, err, "it was not ready after %s", how);
   }
-  return supervise_lose_worker(supervisor, text, err);
+  if (event == EVENT_END) {
+    child_describe(&end, how);
+    return supervise_lose_worker(supervisor, err, "it %s", how);
+  }
+  return supervise_lose_worker(supervisor, err, "it sent something unreadable");
 }
 
 /* Cases --------------------------------------------------------------------------------------- */
@@ -297,8 +261,8 @@ static bool supervise_fail_case(struct supervisor *supervisor, enum event event,
                                 struct case_outcome *outcome) {
   char peer[PEER_TEXT_MAX] = "";
   const enum peer_state state =
-      peer_group_state(&supervisor->group, supervisor->case_processes, peer);
-  struct child_end end = supervise_end_worker(supervisor, event != EVENT_END);
+      peer_group_state(&supervisor->worker.group, supervisor->case_processes, peer);
+  struct child_end end = worker_end(&supervisor->worker, event != EVENT_END);
   char how[CHILD_TEXT_MAX];
   child_describe(&end, how);
   memset(outcome, 0, sizeof *outcome);
@@ -323,8 +287,7 @@ static bool supervise_fail_case(struct supervisor *supervisor, enum event event,
 /* The case cost its worker. */
 static void supervise_blame(struct supervisor *supervisor, size_t case_index, const char *reason) {
   const uint32_t gpus = supervisor->plan->cases[case_index].gpus;
-  if (set_aside_note_failure(&supervisor->aside, gpus, reason) &&
-      supervisor->sink->warning != NULL) {
+  if (set_aside_note_failure(&supervisor->aside, gpus, reason)) {
     char names[SET_ASIDE_NAMES_MAX];
     char text[SET_ASIDE_NAMES_MAX + CASE_REASON_MAX + 128];
     set_aside_name(gpus, names);
@@ -332,8 +295,16 @@ static void supervise_blame(struct supervisor *supervisor, size_t case_index, co
              "%s failed in %d cases in a row and is set aside, the other GPUs go on: see what "
              "nvidia-smi and the log of Linux (dmesg) say of it; the last: %s",
              names, SET_ASIDE_FAILURES, reason);
-    supervisor->sink->warning(supervisor->sink->context, text);
+    supervise_warn(supervisor, text);
   }
+}
+
+static enum status supervise_hand_samples(struct supervisor *supervisor, struct error *err) {
+  const struct supervise_sink *sink = supervisor->sink;
+  struct collect *collect = &supervisor->collect;
+  return collect->samples.count == 0
+             ? STATUS_OK
+             : sink->telemetry(sink->context, collect->samples.items, collect->samples.count, err);
 }
 
 /* The case ended: hand over what was collected of it. */
@@ -341,10 +312,7 @@ static enum status supervise_hand_over(struct supervisor *supervisor, size_t cas
                                        struct case_report *report, struct error *err) {
   struct collect *collect = &supervisor->collect;
   const struct supervise_sink *sink = supervisor->sink;
-  if (collect->samples.count > 0) {
-    RETURN_ON_ERROR(
-        sink->telemetry(sink->context, collect->samples.items, collect->samples.count, err));
-  }
+  RETURN_ON_ERROR(supervise_hand_samples(supervisor, err));
   report->process = supervisor->progress.process;
   report->visit = supervisor->progress.visit;
   report->case_index = case_index;
@@ -370,17 +338,17 @@ static bool supervise_await_case(struct supervisor *supervisor, size_t case_inde
     enum event event = supervise_next_event(supervisor, heard_ns + limit_ns, 2, &message);
     /* Where the budget ends before silence can mean a hang, the case is left for --resume. */
     if (event == EVENT_STOPPED || (event == EVENT_TIMEOUT && too_short)) {
-      (void)supervise_end_worker(supervisor, true);
+      (void)worker_end(&supervisor->worker, true);
       return false;
     }
     if (event == EVENT_MESSAGE && message.case_index == case_index) {
       heard_ns = child_now_ns();
       if (message.kind == MESSAGE_FINISHED &&
-          !peer_group_has_lost(&supervisor->group, supervisor->case_processes, peer)) {
+          !peer_group_has_lost(&supervisor->worker.group, supervisor->case_processes, peer)) {
         *outcome = message.outcome;
         report->context_lost = message.context_lost != 0;
         if (message.context_lost) {
-          (void)supervise_end_worker(supervisor, false);
+          (void)worker_end(&supervisor->worker, false);
         }
         if (message.context_lost && outcome->status != CASE_OK) {
           supervise_blame(supervisor, case_index, outcome->reason);
@@ -413,24 +381,22 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   struct error_counts before[MACHINE_GPUS_MAX];
   supervise_warn_of_silence(supervisor,
                             sampler_ask_before(&supervisor->sampler, item->gpus, before));
-  supervisor->case_processes = peer_group_needed(&supervisor->group, &item->bench);
+  supervisor->case_processes = peer_group_needed(&supervisor->worker.group, &item->bench);
   char peer[PEER_TEXT_MAX];
-  if (peer_group_has_lost(&supervisor->group, supervisor->case_processes, peer)) {
-    (void)supervise_end_worker(supervisor, true);
-    return supervise_lose_worker(supervisor, peer, err);
+  if (peer_group_has_lost(&supervisor->worker.group, supervisor->case_processes, peer)) {
+    (void)worker_end(&supervisor->worker, true);
+    return supervise_lose_worker(supervisor, err, "%s", peer);
   }
   struct message request;
   message_init(&request, MESSAGE_RUN_CASE, case_index);
   struct message unexpected;
-  *started = message_receive(supervisor->fd, &unexpected) == RECEIVE_NOTHING &&
-             message_send(supervisor->fd, &request);
+  *started = message_receive(supervisor->worker.fd, &unexpected) == RECEIVE_NOTHING &&
+             message_send(supervisor->worker.fd, &request);
   if (!*started) {
-    struct child_end end = supervise_end_worker(supervisor, true);
+    struct child_end end = worker_end(&supervisor->worker, true);
     char how[CHILD_TEXT_MAX];
     child_describe(&end, how);
-    char text[CHILD_TEXT_MAX + 8];
-    snprintf(text, sizeof text, "it %s", how);
-    return supervise_lose_worker(supervisor, text, err);
+    return supervise_lose_worker(supervisor, err, "it %s", how);
   }
   supervise_take_samples(supervisor, NULL);
   collect_clear(&supervisor->collect);
@@ -497,7 +463,7 @@ static bool supervise_leave_out(struct supervisor *supervisor, size_t case_index
 
 /* Measure one case; start workers until one begins with it. */
 static enum status supervise_run_wanted_case(struct supervisor *supervisor, size_t case_index,
-                                             bool *process_started, struct error *err) {
+                                             struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;
   for (;;) {
     if (*supervisor->options->interrupted != 0) {
@@ -506,15 +472,15 @@ static enum status supervise_run_wanted_case(struct supervisor *supervisor, size
     if (supervise_left_ns(supervisor) == 0) {
       return supervise_end_budget(supervisor, err);
     }
-    if (supervisor->worker == 0 || !supervisor->announced) {
+    if (supervisor->worker.pid == 0 || !supervisor->announced) {
       RETURN_ON_ERROR(supervise_ready_worker(supervisor, err));
-      if (supervisor->worker == 0) {
+      if (supervisor->worker.pid == 0) {
         continue;
       }
       supervisor->announced = true;
-      *process_started = true;
+      supervisor->process_started = true;
       RETURN_ON_ERROR(sink->process_started(sink->context, supervisor->progress.process,
-                                            supervisor->worker, err));
+                                            supervisor->worker.pid, err));
     }
     enum status status = STATUS_OK;
     if (supervise_leave_out(supervisor, case_index, &status, err)) {
@@ -528,21 +494,22 @@ static enum status supervise_run_wanted_case(struct supervisor *supervisor, size
   }
 }
 
-/* Between two processes: no worker is there, and samples of the GPUs are dropped. */
-static enum status supervise_pause(struct supervisor *supervisor, struct error *err) {
-  uint64_t now_ns = child_now_ns();
-  supervisor->pauses_left--;
-  supervisor->pause_end_ns = now_ns + supervisor->options->pause_ns;
-  supervisor->next_tick_ns = now_ns;
-  while (now_ns < supervisor->pause_end_ns && *supervisor->options->interrupted == 0) {
-    supervise_take_samples(supervisor, NULL);
-    if (now_ns >= supervisor->next_tick_ns) {
-      supervise_report_progress(supervisor, now_ns);
-    }
+/* Samples of the GPUs are dropped meanwhile. */
+static void supervise_wait_until(struct supervisor *supervisor, uint64_t due_ns) {
+  for (uint64_t now_ns = child_now_ns(); now_ns < due_ns && *supervisor->options->interrupted == 0;
+       now_ns = child_now_ns()) {
+    supervise_tick(supervisor, NULL, now_ns);
     struct pollfd waited = {.fd = supervisor->sampler.fd, .events = POLLIN};
-    (void)poll(&waited, 1, supervise_poll_timeout_ms(supervisor, now_ns, supervisor->pause_end_ns));
-    now_ns = child_now_ns();
+    (void)poll(&waited, 1, supervise_poll_timeout_ms(supervisor, now_ns, due_ns));
   }
+}
+
+/* Between two processes, when no worker is there. */
+static enum status supervise_pause(struct supervisor *supervisor, struct error *err) {
+  supervisor->next_tick_ns = child_now_ns();
+  supervisor->pauses_left--;
+  supervisor->pause_end_ns = supervisor->next_tick_ns + supervisor->options->pause_ns;
+  supervise_wait_until(supervisor, supervisor->pause_end_ns);
   supervisor->pause_end_ns = 0;
   return *supervisor->options->interrupted == 0
              ? STATUS_OK
@@ -561,19 +528,6 @@ static uint64_t supervise_settle_ns(const struct supervisor *supervisor, uint64_
                                      : least_ns;
 }
 
-/* Until a visit may begin. The worker stays, and samples of the GPUs are dropped. */
-static void supervise_wait_for_visit(struct supervisor *supervisor, uint64_t due_ns) {
-  for (uint64_t now_ns = child_now_ns(); now_ns < due_ns && *supervisor->options->interrupted == 0;
-       now_ns = child_now_ns()) {
-    supervise_take_samples(supervisor, NULL);
-    if (now_ns >= supervisor->next_tick_ns) {
-      supervise_report_progress(supervisor, now_ns);
-    }
-    struct pollfd waited = {.fd = supervisor->sampler.fd, .events = POLLIN};
-    (void)poll(&waited, 1, supervise_poll_timeout_ms(supervisor, now_ns, due_ns));
-  }
-}
-
 static bool supervise_is_open(const struct supervisor *supervisor, size_t case_index) {
   char unused[CASE_REASON_MAX];
   return supervisor->plan->cases[case_index].skip_reason == NULL &&
@@ -584,7 +538,7 @@ static bool supervise_is_open(const struct supervisor *supervisor, size_t case_i
 
 /* One more visit to each open case for which there is time; *visited: there was one. */
 static enum status supervise_visit_all(struct supervisor *supervisor, bool *visited,
-                                       bool *process_started, struct error *err) {
+                                       struct error *err) {
   for (size_t i = 0; i < supervisor->plan->case_count; i++) {
     const struct visit_time *last = &supervisor->times[i];
     const uint64_t now_ns = child_now_ns();
@@ -593,18 +547,18 @@ static enum status supervise_visit_all(struct supervisor *supervisor, bool *visi
     if (due_ns + last->took_ns > supervisor->settle_end_ns || !supervise_is_open(supervisor, i)) {
       continue;
     }
-    supervise_wait_for_visit(supervisor, due_ns);
+    supervise_wait_until(supervisor, due_ns); /* the worker stays */
     if (supervise_left_ns(supervisor) == 0) {
       return STATUS_OK;
     }
     *visited = true;
-    RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, process_started, err));
+    RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, err));
   }
   return STATUS_OK;
 }
 
 static enum status supervise_settle(struct supervisor *supervisor, uint64_t first_round_ns,
-                                    bool *process_started, struct error *err) {
+                                    struct error *err) {
   const uint64_t now_ns = child_now_ns();
   const uint64_t left_ns = supervise_left_ns(supervisor);
   const uint64_t settle_ns = supervise_settle_ns(supervisor, first_round_ns);
@@ -614,7 +568,7 @@ static enum status supervise_settle(struct supervisor *supervisor, uint64_t firs
   while (visited && status == STATUS_OK && supervise_left_ns(supervisor) > 0) {
     visited = false;
     supervisor->progress.visit++;
-    status = supervise_visit_all(supervisor, &visited, process_started, err);
+    status = supervise_visit_all(supervisor, &visited, err);
   }
   supervisor->progress.visit = 0;
   return status;
@@ -624,27 +578,27 @@ static enum status supervise_run_process(struct supervisor *supervisor, uint32_t
                                          struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;
   supervisor->progress.process = process;
-  bool process_started = false;
+  supervisor->process_started = false;
   uint64_t started_ns = child_now_ns();
   memset(supervisor->times, 0, supervisor->plan->case_count * sizeof *supervisor->times);
   for (size_t i = 0; i < supervisor->plan->case_count; i++) {
     if (!supervise_is_wanted(supervisor, process, i)) {
       continue;
     }
-    if (!process_started && supervisor->measured && supervisor->options->pause_ns > 0) {
+    if (!supervisor->process_started && supervisor->measured && supervisor->options->pause_ns > 0) {
       RETURN_ON_ERROR(supervise_pause(supervisor, err));
       started_ns = child_now_ns();
     }
-    RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, &process_started, err));
+    RETURN_ON_ERROR(supervise_run_wanted_case(supervisor, i, err));
   }
-  RETURN_ON_ERROR(supervise_settle(supervisor, child_now_ns() - started_ns, &process_started, err));
+  RETURN_ON_ERROR(supervise_settle(supervisor, child_now_ns() - started_ns, err));
   if (process + 1 < supervisor->options->processes) {
-    supervise_dismiss_worker(supervisor);
-  } else if (supervisor->worker != 0) {
-    shutdown(supervisor->fd, SHUT_WR); /* supervise_free() waits for it */
+    worker_dismiss(&supervisor->worker);
+  } else {
+    worker_leave(&supervisor->worker); /* supervise_free() waits for it */
   }
-  supervisor->measured |= process_started;
-  return process_started ? sink->process_ended(sink->context, process, err) : STATUS_OK;
+  supervisor->measured |= supervisor->process_started;
+  return supervisor->process_started ? sink->process_ended(sink->context, process, err) : STATUS_OK;
 }
 
 /* What is to be measured, for the progress. */
@@ -669,16 +623,12 @@ struct supervisor *supervise_new(const struct plan *plan, const struct supervise
   supervisor->options = options;
   supervisor->times = memory_new(plan->case_count + 1, sizeof *supervisor->times);
   supervisor->progress.process_count = options->processes;
-  supervisor->sampler.fd = -1;
+  sampler_start(&supervisor->sampler, options->ops, plan->machine, options->telemetry_ns);
   return supervisor;
 }
 
 void supervise_start_worker(struct supervisor *supervisor) {
-  bool wanted = false;
-  for (size_t i = 0; i < supervisor->plan->case_count; i++) {
-    wanted = wanted || supervisor->plan->cases[i].skip_reason == NULL;
-  }
-  if (wanted) {
+  if (supervisor->plan->case_count > supervisor->plan->skip_count) {
     (void)!supervise_fork_worker(supervisor, NULL); /* supervise_run() tries again */
   }
 }
@@ -690,19 +640,14 @@ enum status supervise_run(struct supervisor *supervisor, const struct supervise_
   supervisor->started_ns = child_now_ns();
   supervise_count(supervisor);
   supervise_report_progress(supervisor, supervisor->started_ns); /* the total, whatever comes */
-  sampler_start(&supervisor->sampler, options->ops, supervisor->plan->machine,
-                options->telemetry_ns);
   enum status status = STATUS_OK;
   for (uint32_t process = 0; process < options->processes && status == STATUS_OK; process++) {
     status = supervise_run_process(supervisor, process, err);
   }
   if (status == STATUS_OK && *options->interrupted == 0 && sink->telemetry != NULL) {
-    struct collect *collect = &supervisor->collect;
-    collect_clear(collect);
-    sampler_finish(&supervisor->sampler, collect);
-    if (collect->samples.count > 0) {
-      status = sink->telemetry(sink->context, collect->samples.items, collect->samples.count, err);
-    }
+    collect_clear(&supervisor->collect);
+    sampler_finish(&supervisor->sampler, &supervisor->collect);
+    status = supervise_hand_samples(supervisor, err);
   }
   return status;
 }
@@ -713,10 +658,10 @@ void supervise_free(struct supervisor *supervisor) {
   }
   /* Nothing is being measured: the worker can leave in order, but for a user who asked twice. */
   const bool now = *supervisor->options->interrupted >= 2;
-  if (supervisor->worker != 0 && now) {
-    (void)supervise_end_worker(supervisor, true);
+  if (supervisor->worker.pid != 0 && now) {
+    (void)worker_end(&supervisor->worker, true);
   }
-  supervise_dismiss_worker(supervisor);
+  worker_dismiss(&supervisor->worker);
   sampler_stop(&supervisor->sampler, now);
   collect_fini(&supervisor->collect);
   free(supervisor->times);

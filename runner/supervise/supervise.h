@@ -16,14 +16,11 @@
 #pragma once
 
 #include "engine/case/visits.h"
-#include "engine/engine.h"
 #include "engine/machine/telemetry.h"
-#include "runner/plan/plan.h"
 #include "runner/supervise/eta.h"
+#include "runner/supervise/worker.h"
 
 #include <signal.h>
-#include <stdnoreturn.h>
-#include <sys/types.h>
 
 /* A case hangs when it is silent for ten times the longest time that it can take
  * (plan_case.longest_ns), and at least for the floor. */
@@ -98,29 +95,6 @@ struct supervise_sink {
   void (*warning)(void *context, const char *text);
 };
 
-/* What a worker measures with, and what the sampler samples GPUs with. */
-struct supervise_ops {
-  enum status (*engine_new)(const struct machine *machine, struct peers *peers,
-                            struct engine **engine, struct error *err);
-  /* Both may be NULL: no case has memory of another process. */
-  uint32_t (*engine_case_processes)(const struct bench_case *bench_case);
-  void (*engine_serve)(int fd, const struct machine *machine, uint32_t process);
-  /* Of every case of the plan, before the first is run; may be NULL. */
-  void (*engine_expect)(struct engine *engine, const struct bench_case *bench_case);
-  enum status (*engine_run_case)(struct engine *engine, const struct bench_case *bench_case,
-                                 const struct trial_sink *sink, struct case_outcome *outcome,
-                                 struct error *err);
-  void (*engine_free)(struct engine *engine);
-  /* All NULL: no telemetry. */
-  enum status (*telemetry_new)(const struct machine *machine, struct telemetry **telemetry,
-                               struct error *err);
-  bool (*telemetry_read)(struct telemetry *telemetry, uint32_t gpu,
-                         struct telemetry_sample *sample);
-  void (*telemetry_read_errors)(struct telemetry *telemetry, uint32_t gpus,
-                                struct error_counts errors[MACHINE_GPUS_MAX]);
-  void (*telemetry_free)(struct telemetry *telemetry);
-};
-
 struct supervise_options {
   const struct supervise_ops *ops;
   uint32_t processes;
@@ -135,7 +109,7 @@ struct supervise_options {
   const volatile sig_atomic_t *interrupted;
 };
 
-/* plan and options are borrowed and must outlive it. */
+/* It samples the GPUs from now on. plan and options are borrowed and must outlive it. */
 struct supervisor *supervise_new(const struct plan *plan, const struct supervise_options *options);
 /* Start the first worker, for it to open the driver while the caller does other things. */
 void supervise_start_worker(struct supervisor *supervisor);
@@ -146,7 +120,3 @@ enum status supervise_run(struct supervisor *supervisor, const struct supervise_
                           struct error *err) CHECK_RESULT;
 /* No worker is left behind, unless the kernel cannot end it: then a case's reason says so. */
 void supervise_free(struct supervisor *supervisor);
-
-/* The worker's side (worker.c): measure what the parent asks for until the socket ends. */
-noreturn void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops,
-                         struct peers *peers);

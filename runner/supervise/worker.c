@@ -1,16 +1,22 @@
-/* The child side: one process that measures what the parent asks for. */
-#include "runner/supervise/child.h"
-#include "runner/supervise/message.h"
-#include "runner/supervise/supervise.h"
+#include "runner/supervise/worker.h"
 
+#include "engine/case/visits.h"
+#include "runner/supervise/message.h"
+
+#include <fcntl.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+static const uint64_t leave_limit_ns = 10000000000; /* to free its memory */
+
 /* Trials are kept back until a message is full or this old: one message per trial would wake the
  * parent after each, and one per case would lose them all when the worker dies. */
 static const uint64_t flush_after_ns = 100000000;
+
+/* The child ------------------------------------------------------------------------------------ */
 
 /* Messages that are not full yet. */
 struct outbox {
@@ -86,8 +92,8 @@ static bool worker_measure(int fd, struct engine *engine, const struct supervise
   return status == STATUS_OK;
 }
 
-void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops,
-                struct peers *peers) {
+static noreturn void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops,
+                                struct peers *peers) {
   struct engine *engine = NULL;
   struct message message;
   struct error err = {0};
@@ -118,4 +124,61 @@ void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops
   ops->engine_free(engine);
   /* Not exit(): buffers and handlers in this copy of the parent's memory belong to the parent. */
   _exit(EXIT_SUCCESS);
+}
+
+struct worker_task {
+  const struct plan *plan;
+  const struct supervise_ops *ops;
+  struct peers peers;
+};
+
+static void worker_main(int fd, const void *context) {
+  const struct worker_task *task = context;
+  struct peers peers = task->peers;
+  for (uint32_t i = 0; i < peers.count; i++) {
+    peers.sockets[i] = CHILD_FILES + (int)i;
+  }
+  worker_run(fd, task->plan, task->ops, peers.count > 0 ? &peers : NULL);
+}
+
+/* The parent ----------------------------------------------------------------------------------- */
+
+enum status worker_start(struct worker *worker, const struct plan *plan,
+                         const struct supervise_ops *ops, struct error *err) {
+  struct peer_group *group = &worker->group;
+  RETURN_ON_ERROR(
+      peer_group_start(group, plan, ops->engine_case_processes, ops->engine_serve, err));
+  const struct child_files kept = {group->peers.count, group->peers.sockets};
+  const struct worker_task task = {plan, ops, group->peers};
+  enum status status = child_start(SOCK_SEQPACKET, "a worker process", &kept, worker_main, &task,
+                                   &worker->pid, &worker->fd, err);
+  if (status != STATUS_OK) {
+    peer_group_end(group, true);
+    return status;
+  }
+  fcntl(worker->fd, F_SETFL, O_NONBLOCK);
+  return STATUS_OK;
+}
+
+void worker_leave(const struct worker *worker) {
+  if (worker->pid != 0) {
+    shutdown(worker->fd, SHUT_WR);
+  }
+}
+
+void worker_dismiss(struct worker *worker) {
+  if (worker->pid != 0) {
+    worker_leave(worker);
+    (void)child_wait(worker->pid, leave_limit_ns);
+    peer_group_end(&worker->group, false);
+    (void)worker_end(worker, false);
+  }
+}
+
+struct child_end worker_end(struct worker *worker, bool force) {
+  const struct child_end end = child_finish(worker->pid, force ? 0 : leave_limit_ns);
+  close(worker->fd);
+  worker->pid = 0;
+  peer_group_end(&worker->group, true);
+  return end;
 }
