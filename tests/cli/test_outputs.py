@@ -90,6 +90,8 @@ def ask(command, form, extra):
             text += file.read()
     text = text.replace(source + "/", "").replace(scratch, "SCRATCH")
     text = re.sub(r"\b0\.\d+\.\d+ \([0-9a-f]{7,}[^)]*\)|\b0\.\d+\.\d+-[0-9a-f]{7,}\S*", "VERSION", text)
+    if command in LIVE and result.returncode:  # what was measured now must be well, and say why it was not
+        print(command, result.stderr.decode(), *re.findall(r'"(?:status|reason)":"[^"]*"', text), sep="\n")
     if result.returncode > 4:
         sys.exit(f"{command} --format {form}: exit code {result.returncode}: {result.stderr.decode()}")
     return {"code": result.returncode, "out": text}
