@@ -193,8 +193,7 @@ static struct effect diff_paired(const struct work *work) {
   return effect;
 }
 
-static void diff_test_means(const struct diff_case *c, double alpha,
-                            const struct order_wander *wander, struct work *work,
+static void diff_test_means(const struct diff_case *c, double alpha, struct work *work,
                             struct diff_result *result) {
   const struct diff_prior *prior = &work->prior;
   struct effect effect = work->paired   ? diff_paired(work)
@@ -215,13 +214,13 @@ static void diff_test_means(const struct diff_case *c, double alpha,
     effect.df -= work->order.trend_df;
   }
   const struct effect walk = diff_order_walk(work, effect);
-  effect = diff_order_wander(work, effect, wander);
+  effect = diff_order_wander(work, effect);
   result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   work->effect = effect;
   result->p = effect_p(&effect, work->delta);
   work->walk_p = effect_p(&walk, work->delta);
-  work->interval = effect_interval(&effect, 1 - alpha);
+  work->interval = effect_interval(&effect, 0.95);
   work->same = effect_is_equivalent(&effect, work->delta, alpha);
 }
 
@@ -232,7 +231,7 @@ static void diff_test_ranks(double alpha, struct work *work, struct diff_result 
   result->test = DIFF_TEST_RANK;
   result->p = rank_test_p(a->values, a->count, b->values, b->count, work->delta);
   work->difference =
-      rank_test_difference(a->values, a->count, b->values, b->count, 1 - alpha, &work->interval);
+      rank_test_difference(a->values, a->count, b->values, b->count, 0.95, &work->interval);
   work->effect = (struct effect){.difference = work->difference};
   (void)rank_test_difference(a->values, a->count, b->values, b->count, 1 - 2 * alpha, &narrow);
   work->same = narrow.low > -work->delta && narrow.high < work->delta;
@@ -247,13 +246,12 @@ static double diff_share_of_look(const struct diff_options *options) {
 }
 
 static void diff_test_case(const struct diff_case *c, const struct diff_options *options,
-                           const struct order_wander *wander, struct work *work,
-                           struct diff_result *result) {
+                           struct work *work, struct diff_result *result) {
   const double alpha = 0.05 * diff_share_of_look(options);
   work->sd = diff_spread(work);
   switch (options->method) {
   case DIFF_MODERATED:
-    diff_test_means(c, alpha, wander, work, result);
+    diff_test_means(c, alpha, work, result);
     break;
   case DIFF_RANK:
     diff_test_ranks(alpha, work, result);
@@ -581,19 +579,18 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   const size_t own = options->own > 0 ? options->own : count;
   *summary = (struct diff_summary){.shift = diff_shift(cases, own)};
   diff_start_all(cases, count, &room, true, work, results);
-  if (diff_order_wastes_pairs(work, own)) {
+  if (diff_order_wastes_pairs(cases, work, own, &arena)) {
     diff_start_all(cases, count, &room, false, work, results);
   }
   diff_set_priors(cases, work, count, own, options->apart, &arena);
-  struct order_wander wander = {0};
-  diff_order_find(cases, work, count, own, options, &arena, &wander, summary);
+  diff_order_find(cases, work, count, own, options, &arena, summary);
   if (summary->drifts) {
     diff_order_take_trends(cases, work, count, &arena);
     diff_set_priors(cases, work, count, own, options->apart, &arena);
   }
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable) {
-      diff_test_case(&cases[i], options, &wander, &work[i], &results[i]);
+      diff_test_case(&cases[i], options, &work[i], &results[i]);
     }
     p[i] = results[i].p;
   }

@@ -34,14 +34,16 @@
  *
  * Sides that are judged again and again as they grow get a wrong verdict sooner or later. Who
  * looks several times says how often at most; then each look is held to that share of every error
- * rate (Bonferroni): q and the levels of intervals and of equivalence, so that the rates hold over
- * all looks together, whenever one stops.
+ * rate (Bonferroni): q and the level of equivalence, so that the rates hold over all looks
+ * together, whenever one stops. The interval is that of one look: it says what was measured, not
+ * what is decided.
  *
  * Time: runs of both sides that were made in turn are judged as pairs, from three on, where the
  * steps within the sides say that the level drifts or wanders. Where one side follows the other,
  * all cases together say how likely which kind of wandering is, and the interval is the mean over
- * them (wander.h): of two runs a side, which say nothing, over all that were likely before. Where a
- * line is what they say, it is taken out of both sides, and the error is that of what is left.
+ * them (wander.h): of two runs a side, which say nothing, over all that were likely before. So is
+ * that of pairs, which a level that wanders makes differ less than their trend says. Where a line
+ * is what they say, it is taken out of both sides, and the error is that of what is left.
  *
  * A verdict is provisional where it has one of these doubts, the first that holds:
  *   ONE_RUN  each side is one run, and earlier runs do not tell how runs differ; also SAME
@@ -74,15 +76,16 @@
 
 #include <stdbool.h>
 
-#define DIFF_SHARE_COMMON 0.9
-#define DIFF_WALK_DF      5.0
-#define DIFF_POWER        0.9   /* with which units_needed is sought: 0.8 is then kept */
-#define DIFF_STEPS_LEAST  0.9   /* of runs that count as independent: time_order.h */
-#define DIFF_CHANCE_SHARE 0.1   /* of provisional changes: diff_exchange_units() */
-#define DIFF_TREND_LEAST  0.9   /* the probability of a line that is taken out */
-#define DIFF_STEPS_PAIRED 0.8   /* of runs in turn that are not judged as pairs */
-#define DIFF_STEPS_ERRORS 1.645 /* or that are so near to those of independent runs: at 5 % */
-#define DIFF_SPREAD_MIN   5e-5  /* the quietest cases measured spread by 0.01 % between processes */
+#define DIFF_SHARE_COMMON      0.9
+#define DIFF_WALK_DF           5.0
+#define DIFF_POWER             0.9   /* with which units_needed is sought: 0.8 is then kept */
+#define DIFF_STEPS_LEAST       0.9   /* of runs that count as independent: time_order.h */
+#define DIFF_CHANCE_SHARE      0.1   /* of provisional changes: diff_exchange_units() */
+#define DIFF_TREND_LEAST       0.9   /* the probability of a line that is taken out */
+#define DIFF_STEPS_PAIRED      0.8   /* of runs in turn that are not judged as pairs */
+#define DIFF_STEPS_ERRORS      1.645 /* or that are so near to those of independent runs: at 5 % */
+#define DIFF_INDEPENDENT_LEAST 0.2   /* the probability of that */
+#define DIFF_SPREAD_MIN        5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };
@@ -165,7 +168,7 @@ struct diff_result {
   enum verdict verdict;
   enum diff_test test;
   double change; /* of the rate, relative; NAN without both sides */
-  /* 95 % interval, of all looks; NAN where there is none: of one run each without earlier ones, of
+  /* 95 % interval; NAN where there is none: of one run each without earlier ones, of
    * which none is known to hold the change so often. */
   double change_low, change_high;
   double p, q; /* NAN where nothing was tested; q with all looks */

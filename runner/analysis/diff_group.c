@@ -6,6 +6,9 @@
 /* Of cases that share none, the variance of a group of so many is a chi square of at least four
  * degrees of freedom, and in one of ten groups beyond that. */
 static const double SHARED_NOISE = 2;
+/* Of its cases, that a process has: undecided cases are those whose noise leans to one side, so
+ * that runs of them alone would move the mean. A node has few cases because it has few GPUs. */
+static const double PROCESS_SHARE = 0.9, NODE_SHARE = 0.5;
 
 /* What a process or node adds to the group. */
 struct group_unit {
@@ -52,9 +55,10 @@ static struct process_sample group_take_side(const struct diff_case *cases, cons
       most = unit->cases > most ? unit->cases : most;
     }
   }
+  const double least = cases[members[0]].paired ? NODE_SHARE : PROCESS_SHARE;
   size_t used = 0;
   for (size_t n = 0; n < end; n++) {
-    if (units[n].cases > 0 && 2 * units[n].cases >= most) {
+    if (units[n].cases > 0 && (double)units[n].cases >= least * (double)most) {
       units[used++] = units[n];
     }
   }

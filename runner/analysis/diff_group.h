@@ -6,7 +6,8 @@
  * of a run share does not count as many observations. This is the estimate of a balanced
  * hierarchical model with cases as fixed and runs as random effects (Gelman and Hill 2007, "Data
  * Analysis Using Regression and Multilevel/Hierarchical Models", chapter 12). A process that has
- * fewer than half of the cases that another one has says too little. */
+ * fewer than nine in ten of the cases that another one has does not count, nor does a node that has
+ * fewer than half. */
 #pragma once
 
 #include "engine/base/arena.h"

@@ -15,13 +15,15 @@ struct work {
   /* By how much the whole means differ from those that are tested: of nodes where two and more were
    * cut off, else where one side has two odd units more than the other. */
   double unlike;
-  bool drifts;                          /* sides that are not in turn, whose trend was taken out */
-  struct time_order order;              /* of the runs, where their times are known */
-  const struct wander_effects *effects; /* of sides that are not in turn; else NULL */
-  bool mixed;                           /* units at two levels, both on one side */
-  double walk_p;                        /* as p, of a level that is a random walk from run to run */
-  double run_variance;                  /* of one run each, from earlier runs; 0 = not known */
-  struct sample a, b;                   /* their summaries */
+  bool drifts;             /* sides that are not in turn, whose trend was taken out */
+  struct time_order order; /* of the runs, where their times are known */
+  /* Of runs whose order matters: how their level may wander. Else NULL. */
+  const struct wander_order *wander_order;
+  const struct wander_belief *wander;
+  bool mixed;          /* units at two levels, both on one side */
+  double walk_p;       /* as p, of a level that is a random walk from run to run */
+  double run_variance; /* of one run each, from earlier runs; 0 = not known */
+  struct sample a, b;  /* their summaries */
   double pooled_variance, pooled_df;
   struct diff_prior prior;
   double delta;         /* ln */
@@ -31,11 +33,6 @@ struct work {
   struct interval interval;
   bool same;
   bool is_broken;
-};
-
-/* How probable it is that the level wanders in which way. */
-struct order_wander {
-  double weights[WANDER_MODELS];
 };
 
 /* The summary of one side, with a variance of at least DIFF_SPREAD_MIN squared. */
@@ -52,16 +49,18 @@ struct shift diff_shift(const struct diff_case *cases, size_t count);
 /* ---- diff_order.c: what the order of runs in time means ---- */
 
 /* Whether runs in turn agree with the next of their side no better than with others, in the mean of
- * all cases and beyond chance: then pairs only lose half of the degrees of freedom. Without them an
+ * all cases and beyond chance, and what they say of how the level may wander leaves it likely
+ * enough that it does not: then pairs only lose half of the degrees of freedom. Without them an
  * interval holds the change at least as often, whatever the level does, for what wanders spreads
  * each side more than it moves their difference. */
-bool diff_order_wastes_pairs(const struct work *work, size_t count);
+bool diff_order_wastes_pairs(const struct diff_case *cases, const struct work *work, size_t count,
+                             struct arena *arena);
 /* Judges the mean of the steps of all cases (time_order.h) by its standard error: cases that see
  * the same noise tell as much as one does. Sets how the level wanders (wander.h), and whether in a
  * line: what the cases have in common shows that long before any of them does. */
 void diff_order_find(const struct diff_case *cases, struct work *work, size_t count, size_t own,
                      const struct diff_options *options, struct arena *arena,
-                     struct order_wander *found, struct diff_summary *summary);
+                     struct diff_summary *summary);
 /* Where the level drifts in a line and nothing else depends on the order, the line is taken out: it
  * goes on from one side to the other. */
 void diff_order_take_trends(const struct diff_case *cases, struct work *work, size_t count,
@@ -72,5 +71,4 @@ void diff_order_take_trends(const struct diff_case *cases, struct work *work, si
  * which is worth two to three degrees of freedom a side, however many runs there are. */
 struct effect diff_order_walk(const struct work *work, struct effect effect);
 /* The effect, where the level may wander as all cases say. */
-struct effect diff_order_wander(const struct work *work, struct effect effect,
-                                const struct order_wander *wander);
+struct effect diff_order_wander(const struct work *work, struct effect effect);

@@ -11,7 +11,51 @@ struct sample diff_sample(const struct process_sample *side) {
   return sample;
 }
 
-bool diff_order_wastes_pairs(const struct work *work, size_t count) {
+static bool order_is_blocked(const struct work *work) {
+  return !work->paired && work->order.walk > 1 / (double)work->a.count + 1 / (double)work->b.count;
+}
+
+struct effect diff_order_walk(const struct work *work, struct effect effect) {
+  if (order_is_blocked(work)) {
+    const double plain = 1 / (double)work->a.count + 1 / (double)work->b.count;
+    effect.error *= sqrt(work->order.walk / plain);
+    effect.df = fmin(effect.df, DIFF_WALK_DF);
+  }
+  return effect;
+}
+
+struct effect diff_order_wander(const struct work *work, struct effect effect) {
+  if (work->wander != NULL) {
+    const double own = work->pooled_df + (work->prior.known ? work->prior.both.df : 0);
+    const double own_df = fmin(own, work->pooled_df * work->wander->own_series);
+    const struct wander average =
+        wander_average(work->wander_order, work->wander, effect.df, fmax(own_df, effect.df));
+    effect.error *= sqrt(average.factor);
+    effect.df = average.df;
+  }
+  return effect;
+}
+
+/* Of a thousand cases of one order, others say no more. */
+enum { ORDER_SERIES_MAX = 1000 };
+
+static void order_learn(const struct time_order_seen *seen, const double *prior,
+                        struct wander_belief *belief) {
+  struct wander_evidence evidence = {0};
+  for (size_t k = 0; k < seen->count; k++) {
+    const struct time_order_kind *kind = seen->kinds[k];
+    const size_t stride = 1 + kind->series_count / ORDER_SERIES_MAX;
+    for (size_t i = 0; i * stride < kind->series_count; i++) {
+      kind->series[i] = kind->series[i * stride];
+    }
+    wander_add(&kind->order, kind->series, (kind->series_count + stride - 1) / stride, &evidence);
+  }
+  wander_conclude(&evidence, prior, belief);
+}
+
+/* Whether runs in turn agree with the next of their side no better than with others, in the mean of
+ * all cases and beyond chance. */
+static bool order_steps_are_wide(const struct work *work, size_t count) {
   double steps = 0;
   double squares = 0;
   double variance = 0;
@@ -33,108 +77,53 @@ bool diff_order_wastes_pairs(const struct work *work, size_t count) {
   return known > 0 && mean >= fmin(DIFF_STEPS_PAIRED, 1 - DIFF_STEPS_ERRORS * error);
 }
 
-static bool order_is_blocked(const struct work *work) {
-  return !work->paired && work->order.walk > 1 / (double)work->a.count + 1 / (double)work->b.count;
-}
-
-struct effect diff_order_walk(const struct work *work, struct effect effect) {
-  if (order_is_blocked(work)) {
-    const double plain = 1 / (double)work->a.count + 1 / (double)work->b.count;
-    effect.error *= sqrt(work->order.walk / plain);
-    effect.df = fmin(effect.df, DIFF_WALK_DF);
-  }
-  return effect;
-}
-
-struct effect diff_order_wander(const struct work *work, struct effect effect,
-                                const struct order_wander *wander) {
-  if (work->effects != NULL) {
-    const struct wander average = wander_average(work->effects, wander->weights, effect.df);
-    effect.error *= sqrt(average.factor);
-    effect.df = average.df;
-  }
-  return effect;
-}
-
-/* What is left within the sides, in standard deviations. False: nothing. */
-static bool order_standardise(const struct wander_runs *runs, double *values) {
-  double means[2] = {0, 0};
-  double counts[2] = {0, 0};
-  double squares = 0;
-  for (size_t i = 0; i < runs->count; i++) {
-    counts[runs->is_b[i]]++;
-    means[runs->is_b[i]] += runs->values[i] - runs->values[0];
-  }
-  for (size_t i = 0; i < runs->count; i++) {
-    const bool is_b = runs->is_b[i];
-    values[i] = runs->values[i] - runs->values[0] - means[is_b] / counts[is_b];
-    squares += values[i] * values[i];
-  }
-  for (size_t i = 0; i < runs->count; i++) {
-    values[i] *= sqrt(((double)runs->count - 2) / squares);
-  }
-  return squares > 0;
-}
-
-/* The series of the cases that have the same order of runs as the longest; returns how many. */
-static size_t order_take_series(const struct wander_runs *runs, size_t count, double **series,
-                                struct wander_runs *common, struct arena *arena) {
-  size_t used = 0;
-  for (size_t i = 0; i < count; i++) {
-    *common = i == 0 || runs[i].count > common->count ? runs[i] : *common;
+bool diff_order_wastes_pairs(const struct diff_case *cases, const struct work *work, size_t count,
+                             struct arena *arena) {
+  struct time_order_seen seen = {.arena = arena};
+  struct wander_belief belief;
+  if (!order_steps_are_wide(work, count)) {
+    return false;
   }
   for (size_t i = 0; i < count; i++) {
-    if (runs[i].count == common->count &&
-        memcmp(runs[i].is_b, common->is_b, common->count * sizeof *common->is_b) == 0) {
-      series[used] = arena_array(arena, common->count, sizeof **series);
-      used += order_standardise(&runs[i], series[used]);
+    if (work[i].testable && work[i].unit == DIFF_UNIT_RUN && work[i].paired) {
+      (void)time_order_see(&seen, &work[i].a_units, &work[i].b_units, cases[i].started, true);
     }
   }
-  return used;
-}
-
-/* The probability of a line in the mean of the cases' series, which has less noise than any of
- * them. */
-static double order_line(const struct wander_runs *runs, size_t known, const double *prior,
-                         struct arena *arena) {
-  double **series = arena_array(arena, known, sizeof *series);
-  struct wander_runs common = {0};
-  double logs[WANDER_LOGS] = {0};
-  double weights[WANDER_MODELS];
-  const size_t used = order_take_series(runs, known, series, &common, arena);
-  if (used == 0) {
-    return 0;
-  }
-  double *mean = arena_array(arena, common.count, sizeof *mean);
-  for (size_t k = 0; k < used; k++) {
-    for (size_t i = 0; i < common.count; i++) {
-      mean[i] += series[k][i] / (double)used;
-    }
-  }
-  common.values = mean;
-  wander_add_likelihood(&common, logs);
-  return wander_weigh(logs, 1, prior, weights);
+  order_learn(&seen, NULL, &belief);
+  return belief.share * belief.common[0] + (1 - belief.share) * belief.own[0] >=
+         DIFF_INDEPENDENT_LEAST;
 }
 
 void diff_order_find(const struct diff_case *cases, struct work *work, size_t count, size_t own,
                      const struct diff_options *options, struct arena *arena,
-                     struct order_wander *found, struct diff_summary *summary) {
+                     struct diff_summary *summary) {
   struct time_order_seen seen = {.arena = arena};
-  struct wander_runs *runs = arena_array(arena, count, sizeof *runs);
-  double logs[WANDER_LOGS] = {0};
+  struct time_order_seen others = {.arena = arena};
+  struct wander_belief *belief = arena_array(arena, 1, sizeof *belief);
   size_t used = 0;
   double steps = 0;
   double variance = 0;
   double dependence = 0;
   for (size_t i = 0; i < count; i++) {
-    if (!work[i].testable || work[i].unit != DIFF_UNIT_RUN || !order_is_blocked(&work[i]) ||
+    const bool blocked = order_is_blocked(&work[i]);
+    if (!work[i].testable || work[i].unit != DIFF_UNIT_RUN || !(blocked || work[i].paired) ||
         (options->independent && !cases[i].shares_noise)) {
       continue;
     }
-    runs[used] = time_order_see(&seen, &work[i].a_units, &work[i].b_units, cases[i].started,
-                                &work[i].effects);
-    if (i < own && isfinite(work[i].order.steps)) {
-      wander_add_likelihood(&runs[used++], logs);
+    const struct time_order_kind *kind =
+        time_order_see(i < own ? &seen : &others, &work[i].a_units, &work[i].b_units,
+                       cases[i].started, work[i].paired);
+    work[i].wander_order = &kind->order;
+    work[i].wander = belief;
+    if (options->apart) { /* a group says itself what its cases have in common */
+      struct wander_evidence evidence = {0};
+      struct wander_belief *alone = arena_array(arena, 1, sizeof *alone);
+      wander_add(&kind->order, &kind->series[kind->series_count - 1], 1, &evidence);
+      wander_conclude(&evidence, options->wander, alone);
+      work[i].wander = alone;
+    }
+    if (i < own && blocked && isfinite(work[i].order.steps)) {
+      used++;
       steps += work[i].order.steps;
       variance += work[i].order.steps_variance;
       dependence += work[i].prior.dependence;
@@ -143,17 +132,16 @@ void diff_order_find(const struct diff_case *cases, struct work *work, size_t co
   const double known = (double)used;
   summary->independent = options->independent;
   summary->dependence = used > 0 ? dependence / known : 1;
-  const double alike = used > 0 ? 1 / known + (1 - 1 / known) * summary->dependence : 1;
   if (used > 0 && !options->independent) {
+    const double alike = 1 / known + (1 - 1 / known) * summary->dependence;
     const double error = sqrt(variance / known * alike);
     const double mean = steps / known;
     summary->independent = mean - 2 * error >= DIFF_STEPS_LEAST;
     summary->wanders = mean < DIFF_STEPS_LEAST && mean + 2 * error < 1;
   }
-  const double share = used > 0 ? 1 / (known * alike) : 0;
-  (void)wander_weigh(logs, share, options->wander, found->weights);
-  wander_of_means(found->weights, summary->wander);
-  summary->drifts = order_line(runs, used, options->wander, arena) >= DIFF_TREND_LEAST;
+  order_learn(&seen, options->wander, belief);
+  memcpy(summary->wander, belief->machine, sizeof summary->wander);
+  summary->drifts = belief->trend >= DIFF_TREND_LEAST;
 }
 
 void diff_order_take_trends(const struct diff_case *cases, struct work *work, size_t count,
@@ -161,7 +149,7 @@ void diff_order_take_trends(const struct diff_case *cases, struct work *work, si
   for (size_t i = 0; i < count; i++) {
     struct work *w = &work[i];
     const size_t units = w->a.count + w->b.count;
-    if (w->effects == NULL || units < DIFF_TREND_UNITS) {
+    if (w->wander == NULL || w->paired || units < DIFF_TREND_UNITS) {
       continue;
     }
     double *values = arena_array(arena, units, sizeof *values);
@@ -169,7 +157,7 @@ void diff_order_take_trends(const struct diff_case *cases, struct work *work, si
         time_order_take_trend(&w->a_units, &w->b_units, cases[i].started, values);
     w->order.trend_df = 1;
     w->drifts = true;
-    w->effects = NULL;
+    w->wander = NULL;
     w->a_units.values = values;
     w->b_units.values = values + w->a.count;
     w->a = diff_sample(&w->a_units);

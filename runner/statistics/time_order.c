@@ -181,9 +181,33 @@ double time_order_take_trend(const struct process_sample *a, const struct proces
                      : 1;
 }
 
-struct wander_runs time_order_see(struct time_order_seen *seen, const struct process_sample *a,
-                                  const struct process_sample *b, const int64_t *started,
-                                  const struct wander_effects **effects) {
+/* The last one first. */
+static struct time_order_kind *time_order_find(struct time_order_seen *seen, const bool *is_b,
+                                               size_t count, bool paired) {
+  for (size_t k = 0; k < seen->count; k++) {
+    const size_t at = (seen->last + k) % seen->count;
+    struct time_order_kind *kind = seen->kinds[at];
+    if (kind->count == count && kind->order.paired == paired &&
+        memcmp(kind->is_b, is_b, count * sizeof *is_b) == 0) {
+      seen->last = at;
+      return kind;
+    }
+  }
+  bool *sides = arena_array(seen->arena, count, sizeof *sides);
+  struct time_order_kind *kind = arena_array(seen->arena, 1, sizeof *kind);
+  memcpy(sides, is_b, count * sizeof *is_b);
+  kind->is_b = sides;
+  kind->count = count;
+  wander_order_init(&kind->order, is_b, count, paired, seen->arena);
+  seen->last = seen->count;
+  *ARENA_ADD(seen->arena, seen->kinds, seen->count, &seen->capacity) = kind;
+  return kind;
+}
+
+const struct time_order_kind *time_order_see(struct time_order_seen *seen,
+                                             const struct process_sample *a,
+                                             const struct process_sample *b, const int64_t *started,
+                                             bool paired) {
   SCOPED(arena_fini) struct arena arena = {0};
   const size_t count = a->count + b->count;
   struct timed *runs = arena_array(&arena, count, sizeof *runs);
@@ -194,15 +218,7 @@ struct wander_runs time_order_see(struct time_order_seen *seen, const struct pro
     values[i] = runs[i].value;
     is_b[i] = runs[i].is_b;
   }
-  if (seen->effects == NULL || seen->count != count ||
-      memcmp(seen->is_b, is_b, count * sizeof *is_b) != 0) {
-    struct wander_effects *found = arena_array(seen->arena, 1, sizeof *found);
-    *found = wander_find_effects(is_b, count);
-    seen->is_b = arena_array(seen->arena, count, sizeof *is_b);
-    memcpy(seen->is_b, is_b, count * sizeof *is_b);
-    seen->count = count;
-    seen->effects = found;
-  }
-  *effects = seen->effects;
-  return (struct wander_runs){values, seen->is_b, count};
+  struct time_order_kind *kind = time_order_find(seen, is_b, count, paired);
+  *ARENA_ADD(seen->arena, kind->series, kind->series_count, &kind->series_capacity) = values;
+  return kind;
 }

@@ -51,15 +51,23 @@ struct time_order time_order_apply(double *a_values, uint32_t *a_runs, size_t a_
 double time_order_take_trend(const struct process_sample *a, const struct process_sample *b,
                              const int64_t *started, double *values);
 
-/* The last order of runs that was seen: nearly all cases have the same. */
+/* The orders of runs that were seen, each with the values of its cases in the order of time. Nearly
+ * all cases have one. */
+struct time_order_kind {
+  struct wander_order order;
+  const bool *is_b;
+  size_t count;
+  const double **series;
+  size_t series_count, series_capacity;
+};
 struct time_order_seen {
   struct arena *arena;
-  bool *is_b;
-  size_t count;
-  const struct wander_effects *effects;
+  struct time_order_kind **kinds;
+  size_t count, capacity, last;
 };
 
-/* Runs in the order of time, in the arena; *effects: of that order. */
-struct wander_runs time_order_see(struct time_order_seen *seen, const struct process_sample *a,
-                                  const struct process_sample *b, const int64_t *started,
-                                  const struct wander_effects **effects);
+/* Adds a case to the kind of its order, and returns that. */
+const struct time_order_kind *time_order_see(struct time_order_seen *seen,
+                                             const struct process_sample *a,
+                                             const struct process_sample *b, const int64_t *started,
+                                             bool paired);

@@ -1,253 +1,138 @@
 #include "runner/statistics/wander.h"
 
-#include "engine/base/arena.h"
+#include "runner/statistics/dependence.h"
+#include "runner/statistics/sample.h"
 
 #include <math.h>
 
-/* level: variance of the series, or of a step of the walk, over that of the noise beside it. */
-struct wander_model {
-  double correlation; /* of a run with the next; 0 = independent, 1 = a walk */
-  double level;
-};
-static const struct wander_model MODELS[WANDER_MODELS] = {
-    {0, 0},     {0.5, 0.3},  {0.5, 1},  {0.5, 3},  {0.5, 30},  {0.7, 0.3},  {0.7, 1},  {0.7, 3},
-    {0.7, 30},  {0.85, 0.3}, {0.85, 1}, {0.85, 3}, {0.85, 30}, {0.95, 0.3}, {0.95, 1}, {0.95, 3},
-    {0.95, 30}, {1, 0.01},   {1, 0.03}, {1, 0.1},  {1, 0.3},   {1, 1},      {1, 3},    {1, 30},
-};
+/* Before anything is seen. */
+static const struct {
+  double correlation, probability;
+  size_t models;
+} CLASSES[] = {{0, 0.5, 1},    {0.5, 0.05, 5},   {0.7, 0.075, 5},
+               {0.85, 0.1, 5}, {0.95, 0.125, 5}, {1, 0.15, 7}};
+enum { CLASS_COUNT = COUNT_OF(CLASSES) };
+/* That what cases have in common wanders as slowly as what each has for itself. */
+static const double ALIKE = 0.9;
 
-static const double INDEPENDENT = 0.5; /* before anything is seen */
+static const double TREND = 0.1; /* before anything is seen */
 
-/* Every other correlation is as likely as the next. */
-static double model_prior(size_t m) {
-  size_t classes = 0;
-  size_t own = 0;
-  for (size_t i = 1; i < WANDER_MODELS; i++) {
-    classes += MODELS[i].correlation != MODELS[i - 1].correlation;
-    own += MODELS[i].correlation == MODELS[m].correlation;
+static size_t wander_class(size_t m) {
+  size_t class = 0;
+  while (CLASSES[class].correlation < wander_models[m].correlation) {
+    class ++;
   }
-  return m == 0 ? INDEPENDENT : (1 - INDEPENDENT) / (double)classes / (double)own;
+  return class;
 }
 
-/* Of a trend: before anything is seen, and its variance within a side over that of the noise. */
-static const double TREND = 0.1;
-static const double TRENDS[WANDER_TRENDS] = {1, 10, 100, 1e3, 1e4};
+static double wander_prior(size_t m) {
+  const size_t class = wander_class(m);
+  return CLASSES[class].probability / (double)CLASSES[class].models;
+}
 
-/* ---- likelihood ---- */
+/* ---- what series say ---- */
 
-/* Of the level, before a run is seen. */
-struct wander_filter {
-  double variance;
-  double mean[2]; /* of the values; of a series of ones, whose innovations are those of the mean */
+/* Of one series: its values, and their products with the rows, which spread as one unit. */
+struct wander_series {
+  double values[WANDER_RUNS_MAX], *spread;
 };
 
-/* Of a side, those next to the other one. */
-struct wander_side {
-  double values[WANDER_RUNS_MAX];
-  size_t at[WANDER_RUNS_MAX];
-  size_t count;
-};
+static double wander_square(const double *projection, const double *values, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += values[i] * wander_product(&projection[i * n], values, n);
+  }
+  return sum;
+}
 
-/* What both sides add up to; the logarithm of the likelihood, but for the squares. */
-struct wander_sums {
-  double logs, squares;
-};
-
-static void wander_add_model(const struct wander_model *model, const struct wander_side *side,
-                             struct wander_sums *sums) {
-  struct wander_filter filter = {.variance = model->correlation < 1 ? model->level : 0};
+/* False: it does not spread. */
+static bool wander_standardise(const struct wander_order *order, const double *values,
+                               struct wander_series *series) {
   double squares = 0;
-  double products = 0;
-  double ones = 0;
-  for (size_t i = 0; i < side->count; i++) {
-    if (i > 0) {
-      const double steps = (double)(side->at[i] - side->at[i - 1]);
-      const double kept = pow(model->correlation, steps);
-      filter.variance = model->correlation < 1
-                            ? kept * kept * filter.variance + (1 - kept * kept) * model->level
-                            : filter.variance + steps * model->level;
-      filter.mean[0] *= kept;
-      filter.mean[1] *= kept;
-    }
-    const double variance = filter.variance + 1;
-    const double gain = filter.variance / variance;
-    const double value = side->values[i] - side->values[0] - filter.mean[0];
-    const double one = 1 - filter.mean[1];
-    sums->logs -= log(variance) / 2;
-    squares += value * value / variance;
-    products += value * one / variance;
-    ones += one * one / variance;
-    filter.mean[0] += gain * value;
-    filter.mean[1] += gain * one;
-    filter.variance *= 1 - gain;
+  for (size_t i = 0; i < order->count; i++) {
+    series->values[i] = values[order->at[i]] - values[order->at[0]];
   }
-  sums->logs -= log(ones) / 2;
-  sums->squares += squares - products * products / ones;
+  for (size_t r = 0; r < order->rows; r++) {
+    series->spread[r] = wander_product(&order->row[r * order->count], series->values, order->count);
+    squares += series->spread[r] * series->spread[r];
+  }
+  const double scale = sqrt(order->spread_df / squares);
+  for (size_t r = 0; r < order->rows && squares > 0; r++) {
+    series->spread[r] *= scale;
+  }
+  for (size_t i = 0; i < order->count && squares > 0; i++) {
+    series->values[i] *= scale;
+  }
+  return squares > 0;
 }
 
-/* Of a line with that variance within a side, over that of the noise. */
-static void wander_add_trend(double trend, const struct wander_side sides[2],
-                             struct wander_sums *sums) {
-  double times = 0;
-  double products = 0;
-  double count = 0;
-  for (size_t s = 0; s < 2; s++) {
-    const struct wander_side *side = &sides[s];
-    const double n = (double)side->count;
-    double sum[2] = {0}; /* of times and values */
-    for (size_t i = 0; i < side->count; i++) {
-      sum[0] += (double)(side->at[i] - side->at[0]) / n;
-      sum[1] += (side->values[i] - side->values[0]) / n;
-    }
-    for (size_t i = 0; i < side->count; i++) {
-      const double t = (double)(side->at[i] - side->at[0]) - sum[0];
-      const double y = side->values[i] - side->values[0] - sum[1];
-      times += t * t;
-      products += t * y;
-      sums->squares += y * y;
-    }
-    sums->logs -= log(n) / 2;
-    count += n;
-  }
-  sums->logs -= log1p(trend * count) / 2;
-  sums->squares -= trend * count / (1 + trend * count) * products * products / times;
+static double wander_log(double constant, double df, double square, double all) {
+  return constant - df / 2 * log(fmax(square, 1e-12 * all));
 }
 
-static void wander_take_side(const struct wander_runs *runs, bool is_b, struct wander_side *side) {
-  size_t all = 0;
-  side->count = 0;
-  for (size_t i = 0; i < runs->count; i++) {
-    all += runs->is_b[i] == is_b;
-  }
-  /* The last ones of the side that comes first, the first ones of the other. */
-  size_t skipped = runs->is_b[0] == is_b && all > WANDER_RUNS_MAX ? all - WANDER_RUNS_MAX : 0;
-  for (size_t i = 0; i < runs->count && side->count < WANDER_RUNS_MAX; i++) {
-    if (runs->is_b[i] != is_b) {
-      continue;
-    }
-    if (skipped > 0) {
-      skipped--;
-      continue;
-    }
-    side->at[side->count] = i;
-    side->values[side->count++] = runs->values[i];
-  }
-}
-
-void wander_add_likelihood(const struct wander_runs *runs, double logs[WANDER_LOGS]) {
-  struct wander_side sides[2];
-  wander_take_side(runs, false, &sides[0]);
-  wander_take_side(runs, true, &sides[1]);
-  const double df = (double)sides[0].count + (double)sides[1].count - 2;
-  struct wander_sums sums[WANDER_LOGS] = {{0}};
-  for (size_t m = 0; m < WANDER_LOGS; m++) {
-    if (m < WANDER_MODELS) {
-      wander_add_model(&MODELS[m], &sides[0], &sums[m]);
-      wander_add_model(&MODELS[m], &sides[1], &sums[m]);
-    } else {
-      wander_add_trend(TRENDS[m - WANDER_MODELS], sides, &sums[m]);
-    }
-  }
-  if (sides[0].count == 0 || sides[1].count == 0 || df < 2 || !(sums[0].squares > 0)) {
-    return;
-  }
-  for (size_t m = 0; m < WANDER_LOGS; m++) {
-    logs[m] += sums[m].logs - df / 2 * log(fmax(sums[m].squares, 1e-12 * sums[0].squares));
-  }
-}
-
-/* ---- what a model means for two sides ---- */
-
-/* Without the noise. */
-static double wander_covariance(const struct wander_model *model, size_t i, size_t j) {
-  return model->correlation < 1
-             ? model->level * pow(model->correlation, fabs((double)i - (double)j))
-             : model->level * (double)(i < j ? i : j);
-}
-
-/* Some or all of the runs of both sides. */
-struct wander_order {
-  const bool *is_b;
-  size_t count, stride; /* every so many runs of all */
-  double counts[2], all[2];
-  double *matrix, (*sums)[2]; /* room for the covariance, and for its sums over a row, by side */
-};
-
-/* Of the means' difference, and of the variance within sides: mean and degrees of freedom, from the
- * covariance with rows and columns centred by side. */
-static void wander_find_effect(const struct wander_model *model, struct wander_order *order,
-                               double *factor, double *df) {
-  const bool *is_b = order->is_b;
-  const size_t count = order->count;
-  double blocks[2][2] = {{0}};
-  for (size_t i = 0; i < count; i++) {
-    order->sums[i][0] = order->sums[i][1] = 0;
-    for (size_t j = 0; j < count; j++) {
-      const double covariance = wander_covariance(model, i * order->stride, j * order->stride);
-      order->matrix[i * count + j] = covariance;
-      order->sums[i][is_b[j]] += covariance / order->counts[is_b[j]];
-    }
-    blocks[is_b[i]][0] += order->sums[i][0] / order->counts[is_b[i]];
-    blocks[is_b[i]][1] += order->sums[i][1] / order->counts[is_b[i]];
-  }
-  double trace = 0;
-  double squares = 0;
-  for (size_t i = 0; i < count; i++) {
-    for (size_t j = 0; j < count; j++) {
-      const double noise = (i == j ? 1 : 0) - (is_b[i] == is_b[j] ? 1 / order->counts[is_b[i]] : 0);
-      const double centred = order->matrix[i * count + j] - order->sums[i][is_b[j]] -
-                             order->sums[j][is_b[i]] + blocks[is_b[i]][is_b[j]] + noise;
-      trace += i == j ? centred : 0;
-      squares += centred * centred;
-    }
-  }
-  const double independent = 1 / order->all[0] + 1 / order->all[1];
-  const double within = trace / ((double)count - 2);
-  const double difference = blocks[0][0] + blocks[1][1] - 2 * blocks[0][1] + independent;
-  *factor = difference / within / independent;
-  *df = trace * trace / squares;
-}
-
-struct wander_effects wander_find_effects(const bool *is_b, size_t count) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  struct wander_effects effects;
-  struct wander_order order = {.stride = 1};
-  while (count / order.stride > 4 * (size_t)WANDER_RUNS_MAX) { /* a large matrix takes long */
-    order.stride *= 2;
-  }
-  bool *sides = arena_array(&arena, count / order.stride + 1, sizeof *sides);
-  for (size_t i = 0; i < count; i++) {
-    order.all[is_b[i]]++;
-    if (i % order.stride == order.stride / 2) {
-      sides[order.count++] = is_b[i];
-      order.counts[is_b[i]]++;
-    }
-  }
-  order.is_b = sides;
-  order.matrix = arena_array(&arena, order.count * order.count, sizeof *order.matrix);
-  order.sums = arena_array(&arena, order.count, sizeof *order.sums);
+/* Adds what is left of a series beside the mean, as after a regression on it. */
+static void wander_add_own(const struct wander_order *order, const struct wander_series *series,
+                           const struct wander_series *mean, double logs[WANDER_MODELS]) {
+  double moved[WANDER_RUNS_MAX];
   for (size_t m = 0; m < WANDER_MODELS; m++) {
-    effects.factor[m] = effects.df[m] = 1;
-    if (order.counts[0] > 0 && order.counts[1] > 0 && order.count > 2) {
-      wander_find_effect(&MODELS[m], &order, &effects.factor[m], &effects.df[m]);
+    double products = 0;
+    double squares = 0;
+    double means = 0;
+    for (size_t i = 0; i < order->count; i++) {
+      moved[i] =
+          wander_product(&order->projections[m][i * order->count], series->values, order->count);
+      squares += moved[i] * series->values[i];
+      products += moved[i] * mean->values[i];
+    }
+    means = wander_square(order->projections[m], mean->values, order->count);
+    if (means > 0) {
+      logs[m] += wander_log(order->constants[m] - log(means) / 2, (double)order->df - 1,
+                            squares - products * products / means, squares);
     }
   }
-  return effects;
 }
 
-/* ---- all models ---- */
+/* How many independent series the own parts are worth. */
+static double wander_count_own(const struct wander_order *order, const struct wander_series *series,
+                               size_t count, const struct wander_series *mean) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct deviations *own = arena_array(&arena, count, sizeof *own);
+  uint32_t *numbers = arena_array(&arena, order->rows, sizeof *numbers);
+  const double means = wander_product(mean->spread, mean->spread, order->rows);
+  for (uint32_t r = 0; r < order->rows; r++) {
+    numbers[r] = r;
+  }
+  for (size_t i = 0; i < count; i++) {
+    double *values = arena_array(&arena, order->rows, sizeof *values);
+    const double loading =
+        wander_product(series[i].spread, mean->spread, order->rows) / fmax(means, 1e-12);
+    for (size_t r = 0; r < order->rows; r++) {
+      values[r] = series[i].spread[r] - loading * mean->spread[r];
+    }
+    const double squares = wander_product(values, values, order->rows);
+    for (size_t r = 0; r < order->rows && squares > 0; r++) {
+      values[r] /= sqrt(squares);
+    }
+    own[i] = (struct deviations){values, numbers, order->rows, order->spread_df - 1};
+  }
+  const double n = (double)count;
+  const double dependence = dependence_estimate(own, count, order->rows);
+  return n / (1 + (n - 1) * dependence);
+}
 
-double wander_weigh(const double logs[WANDER_LOGS], double share, const double *prior,
-                    double weights[WANDER_MODELS]) {
+/* Probabilities in proportion to prior times likelihood; returns the probability of a trend. */
+static double wander_weigh(const double *logs, size_t log_count, double share, const double *prior,
+                           double weights[WANDER_MODELS]) {
   double most = -INFINITY;
   double sum = 0;
   double trends = 0;
-  for (size_t m = 0; m < WANDER_LOGS; m++) {
+  for (size_t m = 0; m < log_count; m++) {
     most = fmax(most, share * logs[m]);
   }
-  for (size_t m = 0; m < WANDER_LOGS; m++) {
+  for (size_t m = 0; m < log_count; m++) {
     const double likelihood = exp(share * logs[m] - most);
     if (m < WANDER_MODELS) { /* not 0, so that there is a sum without a trend, too */
-      weights[m] = (prior != NULL ? prior[m] : model_prior(m)) * fmax(likelihood, 1e-200);
+      weights[m] = prior[m] * fmax(likelihood, 1e-200);
       sum += weights[m];
     } else {
       trends += likelihood / WANDER_TRENDS;
@@ -259,31 +144,120 @@ double wander_weigh(const double logs[WANDER_LOGS], double share, const double *
   return TREND * trends / (TREND * trends + (1 - TREND) * sum);
 }
 
-void wander_of_means(const double weights[WANDER_MODELS], double means[WANDER_MODELS]) {
+/* What cases have in common is a mean, with less noise: all proportions are as likely as before. */
+static void wander_of_machine(const double own[WANDER_MODELS], double machine[WANDER_MODELS]) {
+  double alike[CLASS_COUNT] = {0};
   for (size_t m = 0; m < WANDER_MODELS; m++) {
-    double alike = 0;
-    double prior = 0;
-    for (size_t i = 0; i < WANDER_MODELS; i++) {
-      const bool same = MODELS[i].correlation == MODELS[m].correlation;
-      alike += same ? weights[i] : 0;
-      prior += same ? model_prior(i) : 0;
-    }
-    means[m] = alike * model_prior(m) / prior;
+    alike[wander_class(m)] += own[m];
+  }
+  for (size_t m = 0; m < WANDER_MODELS; m++) {
+    const size_t class = wander_class(m);
+    machine[m] =
+        ALIKE * alike[class] / (double)CLASSES[class].models + (1 - ALIKE) * wander_prior(m);
   }
 }
 
-struct wander wander_average(const struct wander_effects *effects,
-                             const double weights[WANDER_MODELS], double df) {
-  double factor = 0;
-  double squares = 0;
+/* The mean of all series; returns the share of the variance that they have in common. */
+static double wander_take_mean(const struct wander_order *order, const struct wander_series *series,
+                               size_t count, struct wander_series *mean) {
+  const double n = (double)count;
+  for (size_t k = 0; k < count; k++) {
+    for (size_t i = 0; i < order->count; i++) {
+      mean->values[i] += series[k].values[i] / n;
+    }
+    for (size_t r = 0; r < order->rows; r++) {
+      mean->spread[r] += series[k].spread[r] / n;
+    }
+  }
+  const double variance =
+      wander_product(mean->spread, mean->spread, order->rows) / order->spread_df;
+  return count > 1 ? fmin(fmax((variance - 1 / n) / (1 - 1 / n), 0), 1) : 1;
+}
+
+/* What most series of one order have in common counts; that of others would be the same again. */
+void wander_add(const struct wander_order *order, const double *const *series, size_t count,
+                struct wander_evidence *evidence) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct wander_series *known = arena_array(&arena, count + 1, sizeof *known);
+  struct wander_series mean = {.spread = arena_array(&arena, WANDER_RUNS_MAX, sizeof(double))};
+  size_t used = 0;
+  for (size_t i = 0; i < count && order->df > 1; i++) {
+    known[used].spread = arena_array(&arena, order->rows, sizeof(double));
+    used += wander_standardise(order, series[i], &known[used]);
+  }
+  if (used == 0) {
+    return;
+  }
+  const double share = wander_take_mean(order, known, used, &mean);
+  for (size_t m = 0; m < WANDER_LOGS && used > evidence->most; m++) {
+    const double square = wander_square(order->projections[m], mean.values, order->count);
+    const bool seen = m < WANDER_MODELS || !order->paired; /* pairs do not show a line */
+    evidence->common[m] =
+        seen ? wander_log(order->constants[m], (double)order->df, square, square) : -INFINITY;
+  }
+  evidence->most = used > evidence->most ? used : evidence->most;
+  if (used > 1) {
+    double own[WANDER_MODELS] = {0};
+    for (size_t i = 0; i < used; i++) {
+      wander_add_own(order, &known[i], &mean, own);
+    }
+    const double worth = wander_count_own(order, known, used, &mean);
+    for (size_t m = 0; m < WANDER_MODELS; m++) {
+      evidence->own[m] += own[m] * worth / (double)used;
+    }
+    evidence->own_series += worth;
+    evidence->shares += share * (double)used;
+    evidence->series += used;
+  }
+}
+
+void wander_conclude(const struct wander_evidence *evidence, const double *prior,
+                     struct wander_belief *belief) {
+  double usual[WANDER_MODELS];
+  for (size_t m = 0; m < WANDER_MODELS; m++) {
+    usual[m] = wander_prior(m);
+  }
+  *belief = (struct wander_belief){.share = 1, .own_series = 1};
+  if (evidence->series > 0) {
+    belief->share = evidence->shares / (double)evidence->series;
+    belief->own_series = evidence->own_series;
+  }
+  (void)wander_weigh(evidence->own, WANDER_MODELS,
+                     fmin(1, WANDER_SERIES_MAX / fmax(belief->own_series, 1)), usual, belief->own);
+  wander_of_machine(belief->own, belief->machine);
+  belief->trend = wander_weigh(evidence->common, WANDER_LOGS, 1,
+                               prior != NULL ? prior : belief->machine, belief->common);
+}
+
+/* ---- all models ---- */
+
+struct wander wander_average(const struct wander_order *order, const struct wander_belief *belief,
+                             double df, double own_df) {
+  double means[2] = {0, 0};
+  double squares[2] = {0, 0};
+  double own_dfs = 0;
+  for (size_t m = 0; m < WANDER_MODELS; m++) {
+    const double factor = order->factors[m];
+    means[0] += belief->common[m] * factor;
+    means[1] += belief->own[m] * factor;
+    squares[0] += belief->common[m] * factor * factor;
+    squares[1] += belief->own[m] * factor * factor;
+    own_dfs += belief->own[m] * fmin(own_df, order->dfs[m] * own_df / order->spread_df);
+  }
+  const double parts[2] = {belief->share * means[0], (1 - belief->share) * means[1]};
+  const double factor = parts[0] + parts[1];
+  /* The sum of two, with the quantile that is the mean of theirs by their shares (Cochran 1964,
+   * "Approximate significance levels of the Behrens-Fisher test", Biometrics 20). */
   double mean_df = 0;
   for (size_t m = 0; m < WANDER_MODELS; m++) {
-    factor += weights[m] * effects->factor[m];
-    squares += weights[m] * effects->factor[m] * effects->factor[m];
-    mean_df += weights[m] * fmin(df, effects->df[m] * df / effects->df[0]);
+    const double common = belief->share * order->factors[m];
+    const double share = common / (common + parts[1]);
+    const double common_df = order->dfs[m] * fmin(df / order->spread_df, 1);
+    mean_df += belief->common[m] / (share / common_df + (1 - share) / own_dfs);
   }
-  /* That the factor is not known takes degrees of freedom as if it were a chi square's. */
-  const double variance = fmax(0, squares - factor * factor);
-  const double of_factor = variance > 0 ? 2 * factor * factor / variance : INFINITY;
-  return (struct wander){factor, 1 / (1 / mean_df + 1 / of_factor)};
+  /* That a factor is not known takes degrees of freedom as if it were a chi square's. */
+  const double variance =
+      belief->share * belief->share * fmax(squares[0] - means[0] * means[0], 0) +
+      (1 - belief->share) * (1 - belief->share) * fmax(squares[1] - means[1] * means[1], 0);
+  return (struct wander){factor, 1 / (1 / mean_df + variance / (2 * factor * factor))};
 }

@@ -1,55 +1,55 @@
 /* wander.h - how the level of a machine may wander from run to run, and what that means for the
- * difference of two sides that were not measured in turn.
+ * difference of two sides.
  *
  * Models: runs are independent; or their level is an autoregressive series or a random walk, with
  * independent noise beside it, in several proportions. Both sides together tell how likely a model
  * is: by its restricted likelihood, which their means and the variance do not enter (Harville 1977,
  * "Maximum likelihood approaches to variance component estimation", Journal of the American
- * Statistical Association 72), from a Kalman filter (Harvey 1989, "Forecasting, Structural Time
- * Series Models and the Kalman Filter"). Few runs hardly tell models apart: then all of them count,
- * by their probability (Hoeting and others 1999, "Bayesian model averaging", Statistical Science
- * 14). Before anything is seen, half of it is that of independent runs, and every other correlation
- * is as likely as the next.
+ * Statistical Association 72). Few runs hardly tell models apart: then all of them count, by their
+ * probability (Hoeting and others 1999, "Bayesian model averaging", Statistical Science 14). Before
+ * anything is seen, independent runs are the likeliest, and slow wandering, which hides most, is
+ * likelier than fast.
+ *
+ * Noise has two parts: what cases share (clocks, neighbours, a boot), and what is each case's own.
+ * What they share is one series, however many cases there are, and says little. What is left of the
+ * cases beside it is many, so that they say a lot, of their own part and of how the machine may
+ * wander. The models are no more than models: their word counts as that of WANDER_SERIES_MAX series
+ * at most (Miller and Dunson 2019, "Robust Bayesian inference via coarsening", Journal of the
+ * American Statistical Association 114).
  *
  * Nothing here fails. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "runner/statistics/wander_order.h"
 
-enum { WANDER_MODELS = 24, WANDER_TRENDS = 5, WANDER_LOGS = WANDER_MODELS + WANDER_TRENDS };
-enum { WANDER_RUNS_MAX = 40 }; /* of a side, those next to the other one */
+enum { WANDER_SERIES_MAX = 80 };
 
-/* The runs of both sides, in the order of time. */
-struct wander_runs {
-  const double *values;
-  const bool *is_b;
-  size_t count;
+/* What series say, those of one order after the other. */
+struct wander_evidence {
+  double own[WANDER_MODELS], common[WANDER_LOGS]; /* logarithms of likelihoods */
+  double own_series, shares;
+  size_t series, most; /* that have something in common; of one order */
 };
+/* series[i]: a value for each run of the order. Zeroed, evidence is that of none. */
+void wander_add(const struct wander_order *order, const double *const *series, size_t count,
+                struct wander_evidence *evidence);
 
-/* Adds the logarithm of each model's likelihood, up to a constant; then that of independent runs
- * beside a linear trend that the sides have in common, of several sizes. */
-void wander_add_likelihood(const struct wander_runs *runs, double logs[WANDER_LOGS]);
-
-/* Of each model, for one order of runs. */
-struct wander_effects {
-  /* The variance of the difference of the sides' means, over what the variance within sides says of
-   * it if runs are independent; and the degrees of freedom of that variance. */
-  double factor[WANDER_MODELS], df[WANDER_MODELS];
+struct wander_belief {
+  double share;                                     /* of the variance, that all have in common */
+  double common[WANDER_MODELS], own[WANDER_MODELS]; /* probabilities */
+  double machine[WANDER_MODELS]; /* of what other cases would have in common: from the own parts */
+  double own_series;             /* so many independent ones the own parts are worth */
+  double trend;                  /* the probability of a line in what they have in common */
 };
-struct wander_effects wander_find_effects(const bool *is_b, size_t count);
+/* prior: of what they have in common; NULL = what the own parts say. */
+void wander_conclude(const struct wander_evidence *evidence, const double *prior,
+                     struct wander_belief *belief);
 
-/* The probability of each model if there is no trend, from what the logarithms say times `share`.
- * prior: NULL = none is known. Returns the probability of a trend. */
-double wander_weigh(const double logs[WANDER_LOGS], double share, const double *prior,
-                    double weights[WANDER_MODELS]);
-/* For series that are means of those with these probabilities: as slow, with less noise. */
-void wander_of_means(const double weights[WANDER_MODELS], double means[WANDER_MODELS]);
-
-/* The mean of the factors, and the degrees of freedom, fewer for not knowing which model holds, of
- * an effect that has `df` if runs are independent (Satterthwaite's way). */
+/* Of the variance of a difference: the mean factor, and the degrees of freedom, fewer for not
+ * knowing which model holds (Satterthwaite's way). df: if runs are independent; own_df: the same if
+ * cases share no noise. */
 struct wander {
   double factor, df;
 };
-struct wander wander_average(const struct wander_effects *effects,
-                             const double weights[WANDER_MODELS], double df);
+struct wander wander_average(const struct wander_order *order, const struct wander_belief *belief,
+                             double df, double own_df);

@@ -136,8 +136,8 @@ TEST(looks_share_the_error_rates) {
   for (size_t i = 0; i < data.count; i++) {
     assert_true(fabs(data.results[i].p - once[i].p) < 1e-12);
     assert_true(fabs(data.results[i].q - fmin(1, 5 * once[i].q)) < 1e-12);
-    assert_true(data.results[i].change_low < once[i].change_low);
-    assert_true(once[i].change_high < data.results[i].change_high);
+    assert_true(fabs(data.results[i].change_low - once[i].change_low) < 1e-12); /* is no verdict */
+    assert_true(fabs(data.results[i].change_high - once[i].change_high) < 1e-12);
     assert_true(data.results[i].verdict != VERDICT_SAME || once[i].verdict == VERDICT_SAME);
   }
 }

@@ -5,22 +5,40 @@
 
 enum { SIDE = 10, RUNS = 2 * SIDE, SERIES = 40, WALK_ALONE = WANDER_MODELS - 1 };
 
-static const bool A_THEN_B[RUNS] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static struct arena arena;
 
-/* Of SERIES series, each with that correlation of neighbours, and a slope per run. */
-static double weigh(double correlation, double slope, double weights[WANDER_MODELS]) {
-  double logs[WANDER_LOGS] = {0};
-  uint64_t seed = 5;
-  for (int s = 0; s < SERIES; s++) {
-    double values[RUNS];
-    double level = noise_normal(&seed);
-    for (int i = 0; i < RUNS; i++) {
-      level = correlation * level + sqrt(1 - correlation * correlation) * noise_normal(&seed);
-      values[i] = 12 + level + slope * i;
-    }
-    wander_add_likelihood(&(struct wander_runs){values, A_THEN_B, RUNS}, logs);
+static struct wander_order order_of(size_t side, bool in_turn) {
+  static bool is_b[400];
+  struct wander_order order;
+  for (size_t i = 0; i < 2 * side; i++) {
+    is_b[i] = in_turn ? i % 2 == 1 : i >= side;
   }
-  return wander_weigh(logs, 1, NULL, weights);
+  wander_order_init(&order, is_b, 2 * side, in_turn, &arena);
+  return order;
+}
+
+/* Of SERIES series, with those correlations of neighbours in what they share and in their own part,
+ * and a slope per run. */
+static struct wander_belief believe(const struct wander_order *order, double shared, double own,
+                                    double slope, uint64_t seed) {
+  static double values[SERIES][RUNS];
+  const double *series[SERIES];
+  struct wander_evidence evidence = {0};
+  struct wander_belief belief;
+  double levels[SERIES + 1]; /* the last is shared */
+  for (size_t i = 0; i < order->count; i++) {
+    for (int s = 0; s <= SERIES; s++) {
+      const double kept = i == 0 ? 0 : s == SERIES ? shared : own;
+      levels[s] = kept * (i == 0 ? 0 : levels[s]) + sqrt(1 - kept * kept) * noise_normal(&seed);
+    }
+    for (int s = 0; s < SERIES; s++) {
+      values[s][i] = 12 + levels[s] + levels[SERIES] + slope * (double)i;
+      series[s] = values[s];
+    }
+  }
+  wander_add(order, series, SERIES, &evidence);
+  wander_conclude(&evidence, NULL, &belief);
+  return belief;
 }
 
 static double sum_of(const double *weights, size_t first, size_t last) {
@@ -31,86 +49,144 @@ static double sum_of(const double *weights, size_t first, size_t last) {
   return sum;
 }
 
-/* Of an autoregressive series: the variance of the difference of two means of ten, over that within
- * and the fifth that independent runs have. */
+static double mean_factor(const struct wander_order *order, const double *weights) {
+  double sum = 0;
+  for (size_t m = 0; m < WANDER_MODELS; m++) {
+    sum += weights[m] * order->factors[m];
+  }
+  return sum;
+}
+
+/* Of an autoregressive series, one side after the other: the variance of the difference of two
+ * means of ten, over that within and the fifth that independent runs have. */
 static double factor_of(double correlation) {
   double difference = 0;
   double within = 1;
   for (int i = 0; i < RUNS; i++) {
     for (int j = 0; j < RUNS; j++) {
       const double covariance = pow(correlation, abs(i - j));
-      difference += (A_THEN_B[i] == A_THEN_B[j] ? 1 : -1) * covariance / SIDE / SIDE;
-      within -= A_THEN_B[i] == A_THEN_B[j] && i != j ? covariance / (RUNS * (SIDE - 1)) : 0;
+      const bool same = (i < SIDE) == (j < SIDE);
+      difference += (same ? 1 : -1) * covariance / SIDE / SIDE;
+      within -= same && i != j ? covariance / (RUNS * (SIDE - 1)) : 0;
     }
   }
   return difference / within / (2.0 / SIDE);
 }
 
+/* Whatever they share, which is one series and says little, many tell how their own part wanders;
+ * what they share is believed to wander as slowly. */
 TEST(series_tell_how_they_wander) {
   static const double CORRELATIONS[] = {0, 0.7, 0.95};
-  const struct wander_effects effects = wander_find_effects(A_THEN_B, RUNS);
+  const struct wander_order order = order_of(SIDE, false);
   for (size_t i = 0; i < sizeof CORRELATIONS / sizeof *CORRELATIONS; i++) {
-    double weights[WANDER_MODELS];
     const double wanted = factor_of(CORRELATIONS[i]);
-    assert_true(weigh(CORRELATIONS[i], 0, weights) < 0.1);
-    ASSERT_WITHIN(sum_of(weights, 0, WALK_ALONE), 1, 1e-9);
-    ASSERT_NEAR(wander_average(&effects, weights, RUNS - 2).factor, wanted, 0.25);
+    const struct wander_belief belief = believe(&order, CORRELATIONS[i], CORRELATIONS[i], 0, 5);
+    assert_true(belief.trend < 0.1);
+    ASSERT_WITHIN(sum_of(belief.own, 0, WALK_ALONE), 1, 1e-9);
+    ASSERT_WITHIN(sum_of(belief.common, 0, WALK_ALONE), 1, 1e-9);
+    ASSERT_WITHIN(sum_of(belief.machine, 0, WALK_ALONE), 1, 1e-9);
+    ASSERT_NEAR(mean_factor(&order, belief.own), wanted, 0.25);
+    ASSERT_NEAR(mean_factor(&order, belief.common), wanted, 0.5);
+    assert_true(belief.share > 0.2 && belief.share < 0.8);
+    /* Slow series look alike by chance. */
+    assert_true(belief.own_series > (i == 0 ? SERIES / 2.0 : SERIES / 20.0));
   }
+  const struct wander_belief apart = believe(&order, 0.95, 0, 0, 5);
+  assert_true(mean_factor(&order, apart.own) < 1.5);
+  assert_true(mean_factor(&order, apart.common) > 3);
 }
 
 TEST(a_line_is_a_trend) {
-  double weights[WANDER_MODELS];
-  assert_true(weigh(0, 1, weights) > 0.99);
-  assert_true(weigh(0.95, 0, weights) < 0.1);
+  const struct wander_order order = order_of(SIDE, false);
+  assert_true(believe(&order, 0, 0, 1, 5).trend > 0.99);
+  assert_true(believe(&order, 0.95, 0.95, 0, 5).trend < 0.1);
 }
 
 /* Of a random walk, the variance of the difference is (2 n^2 + 1) / (3 n) steps, and that within a
  * side (n + 1) / 6. */
-TEST(orders_differ_in_what_wandering_does) {
-  const struct wander_effects blocked = wander_find_effects(A_THEN_B, RUNS);
-  ASSERT_WITHIN(blocked.factor[0], 1, 1e-9);
-  ASSERT_WITHIN(blocked.df[0], RUNS - 2, 1e-9);
+TEST(sides_in_blocks_differ_by_wandering) {
+  const struct wander_order order = order_of(SIDE, false);
+  ASSERT_WITHIN(order.factors[0], 1, 1e-9);
+  ASSERT_WITHIN(order.dfs[0], RUNS - 2, 1e-9);
   const double n = SIDE;
   const double walk = (2 * n * n + 1) / (3 * n) / ((n + 1) / 6) / (2 / n);
-  ASSERT_WITHIN(blocked.factor[WALK_ALONE], walk, 0.05 * walk);
-  assert_true(blocked.df[WALK_ALONE] > 3 && blocked.df[WALK_ALONE] < 6);
-  bool in_turn[RUNS];
-  for (int i = 0; i < RUNS; i++) {
-    in_turn[i] = i % 2 == 1;
-  }
-  assert_true(wander_find_effects(in_turn, RUNS).factor[WALK_ALONE] < 0.2);
+  ASSERT_WITHIN(order.factors[WALK_ALONE], walk, 0.05 * walk);
+  assert_true(order.dfs[WALK_ALONE] > 3 && order.dfs[WALK_ALONE] < 6);
 }
 
-/* Of 400 runs every second one is looked at. */
-TEST(many_runs_are_as_few) {
-  static bool is_b[400];
-  for (int i = 0; i < 400; i++) {
-    is_b[i] = i >= 200;
+/* Of runs in turn, B always second, half of what moves the pairs apart is in the trend that is
+ * taken out: of independent runs nothing, of a walk two fifths. By simulation. */
+TEST(pairs_differ_less_than_their_trend_says) {
+  enum { TRIALS = 4000 };
+  const struct wander_order order = order_of(SIDE, true);
+  ASSERT_WITHIN(order.factors[0], 1, 1e-9);
+  ASSERT_WITHIN(order.spread_df, SIDE - 1, 1e-9);
+  uint64_t seed = 3;
+  double differences = 0;
+  double variances = 0;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    double values[RUNS];
+    double pairs[SIDE];
+    double products = 0;
+    double squares = 0;
+    double mean = 0;
+    for (int i = 0; i < RUNS; i++) {
+      values[i] = (i > 0 ? values[i - 1] : 0) + noise_normal(&seed);
+      const double from_side = 2.0 * (i / 2) - (SIDE - 1);
+      products += from_side * values[i];
+      squares += from_side * from_side;
+    }
+    for (int k = 0; k < SIDE; k++) {
+      pairs[k] = values[2 * k] - values[2 * k + 1] + products / squares;
+      mean += pairs[k] / SIDE;
+    }
+    differences += mean * mean;
+    for (int k = 0; k < SIDE; k++) {
+      variances += (pairs[k] - mean) * (pairs[k] - mean) / (SIDE - 1) / SIDE;
+    }
   }
-  const struct wander_effects many = wander_find_effects(is_b, 400);
-  ASSERT_WITHIN(many.factor[0], 1, 1e-9);
+  const double inflation = 1 + SIDE / (2.0 * 2 * SIDE * (SIDE * SIDE - 1) / 3);
+  const double walk = differences / variances / inflation;
+  ASSERT_NEAR(order.factors[WALK_ALONE], walk, 0.1);
+  assert_true(walk < 0.7);
+}
+
+/* Of 400 runs some are looked at. */
+TEST(many_runs_are_as_few) {
+  const struct wander_order many = order_of(200, false);
+  ASSERT_WITHIN(many.factors[0], 1, 1e-9);
   const double n = 200;
   const double walk = (2 * n * n + 1) / (3 * n) / ((n + 1) / 6) / (2 / n);
-  ASSERT_WITHIN(many.factor[WALK_ALONE], walk, 0.05 * walk);
+  ASSERT_WITHIN(many.factors[WALK_ALONE], walk, 0.05 * walk);
 }
 
 TEST(averages_lie_between) {
-  const struct wander_effects effects = wander_find_effects(A_THEN_B, RUNS);
-  double weights[WANDER_MODELS] = {[0] = 1};
-  struct wander one = wander_average(&effects, weights, 18);
+  const struct wander_order order = order_of(SIDE, false);
+  struct wander_belief belief = {.share = 1, .common = {[0] = 1}, .own = {[0] = 1}};
+  struct wander one = wander_average(&order, &belief, 18, 18);
   ASSERT_NEAR(one.factor, 1, 1e-3);
   ASSERT_NEAR(one.df, 18, 0.02);
-  weights[0] = weights[WALK_ALONE] = 0.5;
-  one = wander_average(&effects, weights, 18);
-  ASSERT_NEAR(one.factor, (1 + effects.factor[WALK_ALONE]) / 2, 1e-9);
+  belief.common[0] = belief.common[WALK_ALONE] = 0.5;
+  one = wander_average(&order, &belief, 18, 18);
+  ASSERT_NEAR(one.factor, (1 + order.factors[WALK_ALONE]) / 2, 1e-9);
   assert_true(one.df < 4); /* the factor itself is not known */
+  belief.share = 0; /* what many cases have for themselves is known as well as their number */
+  one = wander_average(&order, &belief, 18, 1800);
+  ASSERT_NEAR(one.factor, 1, 1e-3);
+  ASSERT_NEAR(one.df, 1800, 1);
 }
 
-/* A mean of many cases has less noise: all proportions are as likely as before. */
-TEST(means_wander_as_slowly) {
-  double weights[WANDER_MODELS] = {[5] = 1}; /* 0.7, mostly noise */
-  double means[WANDER_MODELS];
-  wander_of_means(weights, means);
-  ASSERT_WITHIN(sum_of(means, 5, 8), 1, 1e-9);
-  ASSERT_WITHIN(means[8], 0.25, 1e-9);
+/* Nothing is known before anything is seen, and two runs a side say next to nothing. */
+TEST(few_runs_leave_all_open) {
+  const struct wander_order order = order_of(2, false);
+  const double values[] = {1, 2, 4, 8};
+  struct wander_evidence evidence = {0};
+  struct wander_belief before;
+  struct wander_belief after;
+  wander_conclude(&evidence, NULL, &before);
+  wander_add(&order, (const double *const[]){values}, 1, &evidence);
+  wander_conclude(&evidence, NULL, &after);
+  ASSERT_WITHIN(before.own[0], 0.5, 1e-9);
+  ASSERT_WITHIN(sum_of(after.common, 0, WALK_ALONE), 1, 1e-9);
+  assert_true(after.common[0] > 0.2 && after.common[0] < 0.7);
 }
