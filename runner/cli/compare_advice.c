@@ -73,14 +73,14 @@ static void advice_put_place(struct strbuf *text, const struct compare_result *r
   const struct comparison_total *totals = result->comparison->totals;
   if (help->elsewhere && !strings_equal(totals[SIDE_A].hosts, totals[SIDE_B].hosts)) {
     strbuf_append(text, "host ");
-    text_append(text, totals[side].hosts);
+    text_put(text, totals[side].hosts);
     strbuf_append(text, ", ");
   }
   if (help->elsewhere && strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0) {
     strbuf_append(text, "install ");
   }
   strbuf_append(text, "driver ");
-  text_append(text, totals[side].drivers);
+  text_put(text, totals[side].drivers);
 }
 
 /* Whether the sides were judged and can grow as --decide makes them grow: further looks at them are
@@ -184,13 +184,13 @@ static void advice_put_setup(struct strbuf *text, const struct comparison *compa
   const struct comparison_total *totals = comparison->totals;
   if (strcmp(totals[SIDE_A].drivers, totals[SIDE_B].drivers) != 0) {
     strbuf_append(text, "    # install driver ");
-    text_append(text, totals[SIDE_A].drivers);
+    text_put(text, totals[SIDE_A].drivers);
     strbuf_printf(text, " for %s, ", words[SIDE_A]);
-    text_append(text, totals[SIDE_B].drivers);
+    text_put(text, totals[SIDE_B].drivers);
     strbuf_printf(text, " for %s\n", words[SIDE_B]);
   } else if (comparison->fact_count > 0) {
     strbuf_append(text, "    # set up $side (");
-    text_append(text, comparison->facts[0].name);
+    text_put(text, comparison->facts[0].name);
     strbuf_append(text, ")\n");
   }
 }

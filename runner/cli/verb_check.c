@@ -359,7 +359,7 @@ static enum status verb_check_tests(struct command *command, const struct expect
       }
     }
   }
-  return test_report_write(&report, command->common.tests, stdout, err);
+  return test_report_print(&report, command->common.tests, stdout, err);
 }
 
 /* What a person reads above the table. */

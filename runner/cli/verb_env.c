@@ -74,7 +74,7 @@ static enum status verb_env_draw(struct command *command, const struct run_ref *
   }
   if (status == STATUS_OK) {
     machine_drawing_picture(command->target, options->run != NULL ? &measured : NULL, &picture);
-    status = stream_write(stdout, &picture, NULL, err);
+    status = stream_print(stdout, &picture, NULL, err);
   }
   return status;
 }

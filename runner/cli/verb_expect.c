@@ -252,7 +252,7 @@ static enum status verb_expect_print_learned(struct command *command, const stru
       &text,
       arena_format(&command->arena, "Learned from runs: %zu, on hosts: %zu", runs, learned->hosts),
       learned->machines, learned->machine_count);
-  const enum status status = stream_write(stdout, &text, NULL, err);
+  const enum status status = stream_print(stdout, &text, NULL, err);
   for (size_t i = 0; i < learned->left_out_count; i++) {
     say_note(&command->common, "left out: %s", learned->left_out[i]);
   }

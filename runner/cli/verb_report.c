@@ -310,7 +310,7 @@ static enum status verb_report_run_fleet(struct command *command, struct error *
   struct report_file file;
   report_file_begin(&file);
   RETURN_ON_ERROR(
-      report_file_end(&file, options->output, fleet_report_write(&request, file.page, err), err));
+      report_file_end(&file, options->output, fleet_report_print(&request, file.page, err), err));
   if (strcmp(options->output, "-") != 0) {
     say_note(&command->common, "wrote %s", options->output);
   }
@@ -350,8 +350,8 @@ static enum status verb_report_write_site_page(struct command *command, struct s
   struct report_file out;
   RETURN_ON_ERROR(report_file_check(path, err));
   report_file_begin(&out);
-  const enum status made = file != NULL ? site_write_file(site, file, expected, out.page, err)
-                                        : site_write_index(site, out.page, err);
+  const enum status made = file != NULL ? site_print_file(site, file, expected, out.page, err)
+                                        : site_print_index(site, out.page, err);
   const enum status status = report_file_end(&out, path, made, err);
   if (file != NULL && (made == STATUS_INVALID || made == STATUS_NOT_FOUND)) {
     say_warning(&command->common, "%s was not written: %s", path, err->message);
@@ -422,7 +422,7 @@ static enum status verb_report_run(struct command *command, struct error *err) {
   if (status == STATUS_OK) {
     struct report_file file;
     report_file_begin(&file);
-    status = report_file_end(&file, options->output, report_write(&request, file.page, err), err);
+    status = report_file_end(&file, options->output, report_print(&request, file.page, err), err);
   }
   status = THEN(status, verb_report_note_unended(command, &request, err));
   if (status == STATUS_OK && strcmp(options->output, "-") != 0) {

@@ -209,7 +209,7 @@ bool say_progress(const struct common_options *options, const char *text) {
     return false;
   }
   SCOPED(strbuf_fini) struct strbuf shown = STRBUF(SAID_MAX);
-  text_append(&shown, text);
+  text_put(&shown, text);
   /* The last column is left free: some terminals wrap when it is written. */
   fprintf(stderr, "\r%.*s\033[K", (int)text_fit(shown.text, width - 1), shown.text);
   (void)fflush(stderr);

@@ -164,7 +164,7 @@ static void terminal_lines(struct document *document, unsigned tone, const char 
   const char *colour = document->options.colour ? text_colour(tone) : NULL;
   SCOPED(strbuf_fini) struct strbuf escaped = STRBUF(WORDS_MAX);
   SCOPED(strbuf_fini) struct strbuf lines = STRBUF(WORDS_MAX);
-  text_append(&escaped, text);
+  text_put(&escaped, text);
   text_wrap(&lines, escaped.text, document->options.width, indent, false);
   (void)fprintf(document->options.stream, "%s%s%s%s\n", first, colour != NULL ? colour : "",
                 lines.text, colour != NULL ? TEXT_COLOUR_OFF : "");
@@ -233,7 +233,7 @@ static void markdown_end_list(struct document *document, bool goes_on) {
   document->in_list = goes_on;
 }
 
-static void markdown_say_heading(struct document *document, const char *text) {
+static void markdown_heading_line(struct document *document, const char *text) {
   markdown_end_list(document, false);
   markdown_text(document, "### ", text, "\n\n");
 }
@@ -278,7 +278,7 @@ static void markdown_summary(struct document *document, const char *text) {
 
 const struct document_backend DOCUMENT_MARKDOWN = {NULL,
                                                    NULL,
-                                                   markdown_say_heading,
+                                                   markdown_heading_line,
                                                    markdown_paragraph,
                                                    markdown_key,
                                                    markdown_verbatim,

@@ -11,14 +11,14 @@
 
 enum { CASE_WIDTH_MIN = 28, DISTRIBUTIONS_SHOWN = 4, REASONS_SHOWN = 3, FACTS_NAMED = 4 };
 /* A paragraph; "" is none. */
-static void diff_say_text(const struct diff_view *view, unsigned tone, const char *text) {
+static void diff_put_text(const struct diff_view *view, unsigned tone, const char *text) {
   if (text[0] != '\0') {
     document_put_toned(view->document, tone, "%s", text);
   }
 }
 
 /* "A  tag:before: driver 580.159.04, host n1; 1 run, 5 processes, ...; run 3 of 2026-..." */
-static void diff_say_side(const struct diff_view *view, enum side side) {
+static void diff_put_side(const struct diff_view *view, enum side side) {
   struct arena *arena = &view->document->arena;
   const struct comparison_total *total = &view->comparison->totals[side];
   document_put_behind(view->document, side == SIDE_A ? "A  " : "B  ",
@@ -77,19 +77,19 @@ static const char *diff_gpu_words(struct arena *arena, const struct comparison *
 }
 
 /* What the verdicts have in common, which belongs to the answer. */
-static void diff_say_causes(const struct diff_view *view) {
+static void diff_put_causes(const struct diff_view *view) {
   struct arena *arena = &view->document->arena;
   const struct comparison *comparison = view->comparison;
   size_t distributions = 0;
   for (size_t i = 0; i < comparison->conclusion_count; i++) {
     const struct conclusion *found = &comparison->conclusions[i];
-    diff_say_text(view, diff_verdict_tone(found->verdict), diff_conclusion_words(arena, found));
-    diff_say_text(view, TONE_NONE, diff_gpu_words(arena, comparison, found->gpu));
+    diff_put_text(view, diff_verdict_tone(found->verdict), diff_conclusion_words(arena, found));
+    diff_put_text(view, TONE_NONE, diff_gpu_words(arena, comparison, found->gpu));
   }
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
     if (group->is_news) {
-      diff_say_text(view, diff_verdict_tone(group->result.verdict),
+      diff_put_text(view, diff_verdict_tone(group->result.verdict),
                     diff_group_sentence(arena, group));
     }
   }
@@ -109,18 +109,18 @@ static void diff_say_causes(const struct diff_view *view) {
                  distributions - DISTRIBUTIONS_SHOWN);
   }
   for (size_t i = 0; i < comparison->alone_count; i++) {
-    diff_say_text(view, TONE_BAD, outliers_alone_words(arena, &comparison->alone->parts[i]));
+    diff_put_text(view, TONE_BAD, outliers_alone_words(arena, &comparison->alone->parts[i]));
   }
 }
 
 /* What was not as it should be while the runs were made: before everything that it may explain. */
-static void diff_say_conditions(const struct diff_view *view) {
+static void diff_put_conditions(const struct diff_view *view) {
   struct arena *arena = &view->document->arena;
   const struct comparison *comparison = view->comparison;
   const size_t count = comparison->condition_count;
   const bool all = view->show->all || count <= DIFF_CONDITIONS_MAX + 1;
   for (size_t i = 0; i < (all ? count : DIFF_CONDITIONS_MAX); i++) {
-    diff_say_text(view, TONE_WARN,
+    diff_put_text(view, TONE_WARN,
                   diff_condition_words(arena, comparison, &comparison->conditions[i]));
   }
   if (!all) {
@@ -130,7 +130,7 @@ static void diff_say_conditions(const struct diff_view *view) {
 }
 
 /* Limits of the whole comparison. */
-static void diff_say_notes(const struct diff_view *view) {
+static void diff_put_notes(const struct diff_view *view) {
   struct document *document = view->document;
   struct arena *arena = &document->arena;
   const struct comparison *comparison = view->comparison;
@@ -149,7 +149,7 @@ static void diff_say_notes(const struct diff_view *view) {
                  "Each driver compiled haul's kernels itself, which may explain a change: a haul "
                  "built with nvcc has them compiled");
   }
-  diff_say_text(
+  diff_put_text(
       view, TONE_NONE,
       arena_around(arena, "Not compared: ", comparison->left_out, " (not run on both sides)"));
   for (size_t s = 0; s < SIDES; s++) {
@@ -159,10 +159,10 @@ static void diff_say_notes(const struct diff_view *view) {
                    comparison->unasked_only[s]);
     }
   }
-  diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->judged, ""));
+  diff_put_text(view, TONE_NONE, arena_around(arena, "", comparison->judged, ""));
   if (comparison->summary.doubts[DIFF_DOUBT_ONE_RUN] == 0 || /* else the legend says so */
       !strings_equal(comparison->confounded, COMPARISON_ONE_RUN)) {
-    diff_say_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
+    diff_put_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
   }
   if (comparison->looks > 1) {
     document_put(
@@ -179,16 +179,16 @@ static void diff_say_notes(const struct diff_view *view) {
   }
 }
 
-static void diff_say_caveats(const struct diff_view *view) {
+static void diff_put_caveats(const struct diff_view *view) {
   struct arena *arena = &view->document->arena;
   document_gap(view->document);
-  diff_say_conditions(view);
-  diff_say_notes(view);
-  diff_say_text(view, TONE_NONE, diff_shift_words(arena, view->comparison));
-  diff_say_text(view, TONE_NONE, diff_rank_words(arena, view->comparison));
+  diff_put_conditions(view);
+  diff_put_notes(view);
+  diff_put_text(view, TONE_NONE, diff_shift_words(arena, view->comparison));
+  diff_put_text(view, TONE_NONE, diff_rank_words(arena, view->comparison));
 }
 
-static void diff_say_a_a(struct document *document, const struct a_a_result *a_a) {
+static void diff_put_a_a(struct document *document, const struct a_a_result *a_a) {
   if (a_a == NULL) {
     return;
   }
@@ -219,7 +219,7 @@ static void diff_say_a_a(struct document *document, const struct a_a_result *a_a
 }
 
 /* What differs in the environments, as a table of its own. */
-static void diff_say_facts(const struct diff_view *view) {
+static void diff_put_facts(const struct diff_view *view) {
   static const char *const COLUMNS[] = {"differs", "A", "B"};
   struct document *document = view->document;
   struct arena *arena = &document->arena;
@@ -262,7 +262,7 @@ static void diff_say_facts(const struct diff_view *view) {
 }
 
 /* Of several blocks with a change a line each, and one for all others; all: a line for each. */
-static void diff_say_blocks(struct diff_view *view) {
+static void diff_put_blocks(struct diff_view *view) {
   static const char *const COLUMNS[] = {"block", "cases", "speed %", "verdicts"};
   struct document *document = view->document;
   struct arena *arena = &document->arena;
@@ -341,7 +341,7 @@ enum diff_column {
 };
 
 /* A row of the table of cases; columns whose cells are all empty, NULL or "", are not shown. */
-static void diff_add_cells(struct diff_view *view, enum verdict verdict,
+static void diff_put_cells(struct diff_view *view, enum verdict verdict,
                            const char *const words[COLUMN_COUNT]) {
   struct cell cells[COLUMN_COUNT];
   for (size_t c = 0; c < COLUMN_COUNT; c++) {
@@ -350,7 +350,7 @@ static void diff_add_cells(struct diff_view *view, enum verdict verdict,
   document_row(view->document, cells);
 }
 
-static void diff_add_case(struct diff_view *view, const struct comparison_row *row, bool counts) {
+static void diff_put_case(struct diff_view *view, const struct comparison_row *row, bool counts) {
   struct arena *arena = &view->document->arena;
   const char *const words[COLUMN_COUNT] = {
       [COLUMN_VERDICT] = diff_verdict_words(arena, &row->result),
@@ -364,11 +364,11 @@ static void diff_add_case(struct diff_view *view, const struct comparison_row *r
       [COLUMN_Q] = diff_q_words(arena, row->result.verdict, row->result.q),
       [COLUMN_MOVED] = moved_text(row->moved),
       [COLUMN_COUNTS] = counts ? diff_counts_words(arena, row, view->show->all) : NULL};
-  diff_add_cells(view, row->result.verdict, words);
+  diff_put_cells(view, row->result.verdict, words);
 }
 
 /* One line for what became slower unlike the other nodes. */
-static void diff_add_part(struct diff_view *view, const struct outlier_part *part) {
+static void diff_put_part(struct diff_view *view, const struct outlier_part *part) {
   struct arena *arena = &view->document->arena;
   const struct diff_result result = {.verdict = VERDICT_REGRESSED,
                                      .is_provisional = !part->certain};
@@ -377,11 +377,11 @@ static void diff_add_part(struct diff_view *view, const struct outlier_part *par
       [COLUMN_CASE] = arena_format(arena, "%s: %zu of %zu cases", diff_part_name(arena, part),
                                    part->slow_cases, part->cases),
       [COLUMN_CHANGE] = diff_percent_words(arena, part->change)};
-  diff_add_cells(view, VERDICT_REGRESSED, words);
+  diff_put_cells(view, VERDICT_REGRESSED, words);
 }
 
 /* One line for the rows of a block and verdict. */
-static void diff_add_group(struct diff_view *view, const struct diff_group *group) {
+static void diff_put_group(struct diff_view *view, const struct diff_group *group) {
   struct arena *arena = &view->document->arena;
   const struct diff_result result = {.verdict = group->verdict,
                                      .is_provisional = group->provisional == group->count};
@@ -394,10 +394,10 @@ static void diff_add_group(struct diff_view *view, const struct diff_group *grou
                                            [COLUMN_CHANGE] = diff_group_range(&view->layout, group),
                                            [COLUMN_Q] =
                                                diff_q_words(arena, group->verdict, greatest)};
-  diff_add_cells(view, group->verdict, words);
+  diff_put_cells(view, group->verdict, words);
 }
 
-static bool diff_say_cases(struct diff_view *view) {
+static bool diff_put_cases(struct diff_view *view) {
   const struct comparison *comparison = view->comparison;
   const bool all = view->show->all;
   const bool counts = all || !diff_counts_are_plain(comparison, &view->layout);
@@ -411,18 +411,18 @@ static bool diff_say_cases(struct diff_view *view) {
       &(struct document_table){.narrow = "q,processes A/B,n,A GB/s,B GB/s;verdict,case,change %",
                                .listed_min = CASE_WIDTH_MIN});
   for (size_t i = 0; i < comparison->alone_count; i++) {
-    diff_add_part(view, &comparison->alone->parts[i]);
+    diff_put_part(view, &comparison->alone->parts[i]);
   }
   for (size_t g = 0; g < view->layout.group_count; g++) {
     const struct diff_group *group = &view->layout.groups[g];
     if (group->folded) {
-      diff_add_group(view, group);
+      diff_put_group(view, group);
     }
     for (size_t i = 0; i < group->count; i++) {
       const struct comparison_row *row = &comparison->rows[group->rows[i]];
       tested = tested || diff_has_q(row->result.verdict, row->result.q);
       if (!group->folded) {
-        diff_add_case(view, row, counts);
+        diff_put_case(view, row, counts);
       }
     }
   }
@@ -432,7 +432,7 @@ static bool diff_say_cases(struct diff_view *view) {
 }
 
 /* Why cases are broken, each reason once. */
-static void diff_say_reasons(const struct diff_view *view) {
+static void diff_put_reasons(const struct diff_view *view) {
   const struct comparison *comparison = view->comparison;
   const char **said = arena_array(&view->document->arena, comparison->row_count, sizeof *said);
   size_t count = 0;
@@ -452,12 +452,12 @@ static void diff_say_reasons(const struct diff_view *view) {
 }
 
 /* What the columns of the table mean; a line each. */
-static void diff_say_legend(const struct diff_view *view, bool explain_q) {
+static void diff_put_legend(const struct diff_view *view, bool explain_q) {
   struct document *document = view->document;
   const struct comparison *comparison = view->comparison;
   const size_t flaky = comparison->flaky_count;
   const bool folded =
-      view->say_cases == NULL && ANY_OF(g, view->layout.group_count, view->layout.groups[g].folded);
+      view->put_cases == NULL && ANY_OF(g, view->layout.group_count, view->layout.groups[g].folded);
   if (flaky > 0) {
     document_put(
         document, "%zu %s not always ok, but no more often in B than by chance; -v shows %s", flaky,
@@ -468,7 +468,7 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   }
   const char *doubt = diff_provisional_words(&document->arena, comparison);
   if (view->layout.group_count == 0 || !diff_any_on_both(comparison)) {
-    diff_say_text(view, TONE_NONE, arena_around(&document->arena, "provisional: ", doubt, ""));
+    diff_put_text(view, TONE_NONE, arena_around(&document->arena, "provisional: ", doubt, ""));
     return;
   }
   document_put(document, "%s", diff_change_legend(comparison));
@@ -481,18 +481,18 @@ static void diff_say_legend(const struct diff_view *view, bool explain_q) {
   if (view->counts) {
     document_put(document, "n: %s", diff_counts_legend(&document->arena, &view->layout, false));
   }
-  diff_say_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
-  diff_say_text(view, TONE_NONE, arena_around(&document->arena, "?: provisional: ", doubt, ""));
+  diff_put_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
+  diff_put_text(view, TONE_NONE, arena_around(&document->arena, "?: provisional: ", doubt, ""));
 }
 
 /* A page colours it by the worst verdict, as a terminal colours rows. */
-static void diff_say_answer(const struct diff_view *view) {
+static void diff_put_answer(const struct diff_view *view) {
   const size_t *verdicts = view->comparison->summary.verdicts;
   unsigned tone = TONE_HEADING;
-  for (unsigned v = verdict_name_count; v-- > 0 && view->say_cases != NULL;) {
+  for (unsigned v = verdict_name_count; v-- > 0 && view->put_cases != NULL;) {
     tone = verdicts[v] > 0 && v != VERDICT_SAME ? diff_verdict_tone((enum verdict)v) : tone;
   }
-  diff_say_text(view, tone,
+  diff_put_text(view, tone,
                 diff_answer_words(&view->document->arena, view->comparison, view->show->names));
 }
 
@@ -500,49 +500,49 @@ void diff_view_init(struct diff_view *view) {
   const struct diff_show *show = view->show;
   bool shown[verdict_name_count];
   for (size_t v = 0; v < verdict_name_count; v++) {
-    shown[v] = show->verdicts[v] && (v != VERDICT_SAME || show->all || view->say_cases != NULL);
+    shown[v] = show->verdicts[v] && (v != VERDICT_SAME || show->all || view->put_cases != NULL);
   }
   diff_layout_init(&view->layout, view->comparison, shown, show->all);
 }
 
-void diff_say(struct diff_view *view) {
+void diff_put(struct diff_view *view) {
   struct document *document = view->document;
   const bool one_side = view->comparison->totals[SIDE_B].runs == 0;
   const bool brief = !one_side && document->options.format == OUTPUT_MD;
   bool q = true;
   if (!one_side) {
-    diff_say_answer(view);
+    diff_put_answer(view);
     if (!brief) {
-      diff_say_causes(view);
+      diff_put_causes(view);
     }
     if (view->layout.group_count + view->comparison->alone_count > 0) {
       document_gap(document);
-      q = view->say_cases != NULL ? view->say_cases(view) : diff_say_cases(view);
+      q = view->put_cases != NULL ? view->put_cases(view) : diff_put_cases(view);
     }
   }
   if (!one_side) {
-    diff_say_reasons(view);
+    diff_put_reasons(view);
   }
   if (brief) {
     return;
   }
   if (!one_side) {
-    diff_say_legend(view, q);
-    if (view->say_below != NULL) {
-      view->say_below(view);
+    diff_put_legend(view, q);
+    if (view->put_below != NULL) {
+      view->put_below(view);
     }
-    diff_say_blocks(view);
+    diff_put_blocks(view);
   }
-  diff_say_caveats(view);
-  diff_say_a_a(document, view->show->a_a);
+  diff_put_caveats(view);
+  diff_put_a_a(document, view->show->a_a);
   if (!one_side) {
-    diff_say_facts(view);
+    diff_put_facts(view);
   }
   if (one_side || view->layout.fact_count > 1) {
     document_gap(document);
   }
   for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
-    diff_say_side(view, (enum side)s);
+    diff_put_side(view, (enum side)s);
   }
 }
 
@@ -555,12 +555,12 @@ enum status diff_print(const struct comparison *comparison, const struct diff_sh
   }
   document_begin(&document, options, err);
   if (!document_is_for_people(&document)) {
-    diff_say_rows(&document, comparison);
+    diff_put_rows(&document, comparison);
   } else if (show->answer_only) {
-    diff_say_answer(&view);
+    diff_put_answer(&view);
   } else {
     diff_view_init(&view);
-    diff_say(&view);
+    diff_put(&view);
     diff_layout_fini(&view.layout);
   }
   return document_end(&document);

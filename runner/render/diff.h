@@ -45,19 +45,19 @@ struct diff_view {
   struct diff_layout layout; /* by diff_view_init(); ended by diff_layout_fini() */
   /* The rows, in place of a table; NULL = that. Returns whether q is seen. */
   bool counts; /* the table has a column n; filled in */
-  bool (*say_cases)(struct diff_view *view);
-  void (*say_below)(struct diff_view *view); /* after what the columns mean; may be NULL */
+  bool (*put_cases)(struct diff_view *view);
+  void (*put_below)(struct diff_view *view); /* after what the columns mean; may be NULL */
   void *context;                             /* of these two */
 };
 void diff_view_init(struct diff_view *view);
 /* The answer first: verdicts, causes, rows; then what limits it, then who was compared. To paste
  * (Markdown): the answer and the rows. */
-void diff_say(struct diff_view *view);
+void diff_put(struct diff_view *view);
 
 enum status diff_print(const struct comparison *comparison, const struct diff_show *show,
                        const struct table_options *options, struct error *err) CHECK_RESULT;
 /* What diff_print() does for LAYOUT_ROWS and LAYOUT_OBJECT. */
-void diff_say_rows(struct document *document, const struct comparison *comparison);
+void diff_put_rows(struct document *document, const struct comparison *comparison);
 /* The members of diff_print_json(). */
 void diff_describe_json(struct json_shape *shape);
 enum status diff_print_json(const struct comparison *comparison, const struct diff_show *show,

@@ -96,7 +96,7 @@ static struct cell diff_part_cell(const char *column, const struct outlier_part 
   return i < COUNT_OF(CELLS) ? CELLS[i].cell : cell_null();
 }
 
-void diff_say_rows(struct document *document, const struct comparison *comparison) {
+void diff_put_rows(struct document *document, const struct comparison *comparison) {
   static const char *const COLUMNS[] = {DIFF_ROW_FIELDS(DIFF_ROW_NAME)};
   struct arena *arena = &document->arena;
   DOCUMENT_TABLE(document, COLUMNS, 0);

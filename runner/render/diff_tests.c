@@ -93,5 +93,5 @@ enum status diff_print_tests(const struct comparison *comparison, const struct d
                                      .property_count = SIDES,
                                      .cases = cases,
                                      .case_count = used};
-  return test_report_write(&report, format, stream, err);
+  return test_report_print(&report, format, stream, err);
 }

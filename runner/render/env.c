@@ -56,7 +56,7 @@ static const char *env_value(const struct machine *machine, const char *name) {
   return env_or_unknown(machine_value(machine, name, -1));
 }
 
-static void env_say_head(struct document *document, const struct machine *machine) {
+static void env_put_head(struct document *document, const struct machine *machine) {
   const char *driver = machine_value(machine, "driver_version", -1);
   const char *module = machine_value(machine, "kernel_module", -1);
   document_put(document, "%s: %s, Linux %s",
@@ -79,7 +79,7 @@ static void env_say_head(struct document *document, const struct machine *machin
 
 /* ---- GPUs ---- */
 
-static void env_say_model(struct document *document, const struct gpu *gpu) {
+static void env_put_model(struct document *document, const struct gpu *gpu) {
   document_put(document, "%s: compute %u.%u, %u SMs up to %.0f MHz, L2 %s", gpu->name,
                gpu->compute_major, gpu->compute_minor, gpu->sm_count,
                (double)gpu->sm_clock_max_khz / 1e3, env_size_text(&document->arena, gpu->l2_bytes));
@@ -94,15 +94,15 @@ static void env_say_model(struct document *document, const struct gpu *gpu) {
 }
 
 /* Once a model: GPUs of one model differ in nothing of this. */
-static void env_say_models(struct document *document, const struct machine *machine) {
+static void env_put_models(struct document *document, const struct machine *machine) {
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     if (!ANY_OF(k, i, strcmp(machine->gpus[k].name, machine->gpus[i].name) == 0)) {
-      env_say_model(document, &machine->gpus[i]);
+      env_put_model(document, &machine->gpus[i]);
     }
   }
 }
 
-static void env_say_addresses(struct document *document, const struct machine *machine) {
+static void env_put_addresses(struct document *document, const struct machine *machine) {
   static const char *const COLUMNS[] = {"gpu", "PCI address", "UUID"};
   document_gap(document);
   DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
@@ -126,7 +126,7 @@ static void env_say_addresses(struct document *document, const struct machine *m
                            : arena_format(arena, "%u x %.1f", gpu->nvlink_count,                   \
                                           (double)gpu->nvlink_bytes_per_second / 1e9))
 
-static void env_say_gpus(struct document *document, const struct machine *machine) {
+static void env_put_gpus(struct document *document, const struct machine *machine) {
   struct arena *arena = &document->arena;
   document_part(document, "GPUs, with theoretical peaks");
   DOCUMENT_COLUMNS(document, GPU_COLUMNS, .wraps = true);
@@ -137,8 +137,8 @@ static void env_say_gpus(struct document *document, const struct machine *machin
     DOCUMENT_ROW(document, GPU_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
-  env_say_models(document, machine);
-  env_say_addresses(document, machine);
+  env_put_models(document, machine);
+  env_put_addresses(document, machine);
 }
 
 /* ---- links between GPUs ---- */
@@ -174,7 +174,7 @@ static void env_add_link_kind(const struct gpu_link *link, const char *label,
   kinds[i].fastest = rate > kinds[i].fastest ? rate : kinds[i].fastest;
 }
 
-static void env_say_link_kind(struct document *document, const struct link_kind *kind) {
+static void env_put_link_kind(struct document *document, const struct link_kind *kind) {
   const struct gpu_link *link = kind->example;
   const char *range = env_rate_text(&document->arena, kind->slowest);
   if (kind->slowest != kind->fastest) {
@@ -192,7 +192,7 @@ static void env_say_link_kind(struct document *document, const struct link_kind 
   }
 }
 
-static void env_say_links(struct document *document, const struct machine *machine) {
+static void env_put_links(struct document *document, const struct machine *machine) {
   const char *columns[MACHINE_GPUS_MAX + 1] = {"from \\ to"};
   struct link_kind kinds[LINK_KINDS_MAX] = {{.example = NULL}};
   if (machine->gpu_count < 2) {
@@ -218,7 +218,7 @@ static void env_say_links(struct document *document, const struct machine *machi
   }
   document_table_end(document);
   for (size_t i = 0; i < LINK_KINDS_MAX && kinds[i].example != NULL; i++) {
-    env_say_link_kind(document, &kinds[i]);
+    env_put_link_kind(document, &kinds[i]);
   }
 }
 
@@ -263,7 +263,7 @@ static const char *env_distances(struct arena *arena, const struct machine *mach
   X("GPUs", text, env_gpus_of_node(arena, machine, node->number))                                  \
   X("distance", text, env_distances(arena, machine, i))
 
-static void env_say_nodes(struct document *document, const struct machine *machine) {
+static void env_put_nodes(struct document *document, const struct machine *machine) {
   struct arena *arena = &document->arena;
   document_part(document, "NUMA nodes");
   DOCUMENT_COLUMNS(document, NODE_COLUMNS, .wraps = true);
@@ -291,7 +291,7 @@ const char *env_fact_words(struct arena *arena, const char *fact, const char *va
 }
 
 /* `gpus`: the GPUs whose fact it is, where it is not that of all; else "". */
-static void env_say_fact(struct document *document, const struct fact *fact, const char *gpus) {
+static void env_put_fact(struct document *document, const struct fact *fact, const char *gpus) {
   static const unsigned TONES[] = {TONE_NONE, TONE_DIM, TONE_BAD}; /* by state */
   const bool known = fact->state == FACT_OK;
   document_key(document, TONES[fact->state], fact->name, "%s%s%s%s",
@@ -323,7 +323,7 @@ static const char *env_fact_group(struct arena *arena, const struct machine *mac
   return count == machine->gpu_count ? "" : text;
 }
 
-static void env_say_facts(struct document *document, const struct machine *machine, bool of_gpus) {
+static void env_put_facts(struct document *document, const struct machine *machine, bool of_gpus) {
   document_part(document, of_gpus ? "GPU facts" : "Facts");
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     if (of_gpus != (machine->facts[i].gpu >= 0)) {
@@ -331,24 +331,24 @@ static void env_say_facts(struct document *document, const struct machine *machi
     }
     const char *group = of_gpus ? env_fact_group(&document->arena, machine, i) : "";
     if (group != NULL) {
-      env_say_fact(document, &machine->facts[i], group);
+      env_put_fact(document, &machine->facts[i], group);
     }
   }
 }
 
-static void env_say(struct document *document, const struct machine *machine) {
+static void env_put(struct document *document, const struct machine *machine) {
   document->key_width = FACT_WIDTH;
-  env_say_head(document, machine);
+  env_put_head(document, machine);
   if (machine->gpu_count > 0) {
-    env_say_gpus(document, machine);
-    env_say_links(document, machine);
-    env_say_facts(document, machine, true);
+    env_put_gpus(document, machine);
+    env_put_links(document, machine);
+    env_put_facts(document, machine, true);
   }
-  env_say_nodes(document, machine);
-  env_say_facts(document, machine, false);
+  env_put_nodes(document, machine);
+  env_put_facts(document, machine, false);
 }
 
-static void env_say_rows(struct document *document, const struct machine *machine) {
+static void env_put_rows(struct document *document, const struct machine *machine) {
   static const char *const COLUMNS[] = {"gpu", "name", "state", "value"};
   DOCUMENT_TABLE(document, COLUMNS, 0);
   for (uint32_t i = 0; i < machine->fact_count; i++) {
@@ -368,9 +368,9 @@ enum status env_print(const struct machine *machine, const struct table_options 
   }
   document_begin(&document, options, err);
   if (document_is_for_people(&document)) {
-    env_say(&document, machine);
+    env_put(&document, machine);
   } else {
-    env_say_rows(&document, machine);
+    env_put_rows(&document, machine);
   }
   return document_end(&document);
 }

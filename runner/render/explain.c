@@ -50,7 +50,7 @@ static const char *explain_evidence_words(struct arena *arena, const struct expl
 
 JSON_DESCRIBER(explain_describe_json, EXPLAIN_COLUMNS, JSON_COLUMN)
 
-static void explain_say_rows(struct document *document, const struct explanation *explanation) {
+static void explain_put_rows(struct document *document, const struct explanation *explanation) {
   DOCUMENT_COLUMNS(document, EXPLAIN_COLUMNS, 0);
   for (size_t i = 0; i < explanation->row_count; i++) {
     const struct explain_row *row = &explanation->rows[i];
@@ -138,7 +138,7 @@ static const char *explain_blocks(struct arena *arena, const char *blocks) {
 }
 
 /* Of the cases that these rows touch, the worst of those below the expected range. */
-static void explain_say_shortfalls(struct document *document, const struct explain_request *request,
+static void explain_put_shortfalls(struct document *document, const struct explain_request *request,
                                    const struct explain_row *rows, size_t count) {
   const struct explain_row *worst = rows;
   for (size_t i = 0; i < count; i++) {
@@ -156,7 +156,7 @@ static void explain_say_shortfalls(struct document *document, const struct expla
 }
 
 /* Cases below the expected range that no finding touches. */
-static void explain_say_unexplained(struct document *document,
+static void explain_put_unexplained(struct document *document,
                                     const struct explain_request *request) {
   size_t count = 0;
   for (size_t i = 0; i < request->shortfall_count; i++) {
@@ -178,7 +178,7 @@ static void explain_say_unexplained(struct document *document,
 }
 
 /* The row of these that touches most cases, and the one whose worst case is furthest behind. */
-static void explain_say_cases(struct document *document, const struct explanation *explanation,
+static void explain_put_cases(struct document *document, const struct explanation *explanation,
                               const struct explain_request *request, const struct explain_row *rows,
                               size_t count) {
   const struct explain_row *most = rows;
@@ -197,7 +197,7 @@ static void explain_say_cases(struct document *document, const struct explanatio
                  explanation->cases, count > 1 ? " at each GPU" : "",
                  explain_blocks(&document->arena, most->blocks));
   }
-  explain_say_shortfalls(document, request, rows, count);
+  explain_put_shortfalls(document, request, rows, count);
   if (worst->worst == NULL || worst->behind < BEHIND_MIN) {
     return;
   }
@@ -210,7 +210,7 @@ static void explain_say_cases(struct document *document, const struct explanatio
   }
 }
 
-static void explain_say_finding(struct document *document, const struct explanation *explanation,
+static void explain_put_finding(struct document *document, const struct explanation *explanation,
                                 const struct explain_request *request, size_t first, size_t count) {
   const struct explain_rule *rule = explanation->rows[first].rule;
   document_part(document, "%s [%s]", rule->title, rule->name);
@@ -220,7 +220,7 @@ static void explain_say_finding(struct document *document, const struct explanat
       document_key(document, TONE_NONE, i == first ? "evidence" : "", "%s", evidence);
     }
   }
-  explain_say_cases(document, explanation, request, &explanation->rows[first], count);
+  explain_put_cases(document, explanation, request, &explanation->rows[first], count);
   document_key(document, TONE_NONE, "do", "%s", rule->action);
   document_key(document, TONE_NONE, "usually", "%s", rule->costs);
   document_key(document, TONE_NONE, "recorded", "%s", rule->reads);
@@ -234,7 +234,7 @@ static bool explain_is_above(const struct explanation *explanation, size_t row) 
 }
 
 /* Rules in one state, one line each, with their evidence; `lead` is the heading. */
-static void explain_say_list(struct document *document, const struct explanation *explanation,
+static void explain_put_list(struct document *document, const struct explanation *explanation,
                              const char *lead, bool notes, enum explain_state state) {
   bool any = false;
   document->key_width = RULE_WIDTH;
@@ -273,7 +273,7 @@ static const char *explain_names(struct arena *arena, const struct explanation *
   return names;
 }
 
-static void explain_say_names(struct document *document, const struct explanation *explanation,
+static void explain_put_names(struct document *document, const struct explanation *explanation,
                               const char *lead, enum explain_state state) {
   const char *names = explain_names(&document->arena, explanation, state);
   if (names[0] != '\0') {
@@ -283,7 +283,7 @@ static void explain_say_names(struct document *document, const struct explanatio
 }
 
 /* Which run, or machine, this is about. */
-static void explain_say_foot(struct document *document, const struct explanation *explanation,
+static void explain_put_foot(struct document *document, const struct explanation *explanation,
                              const struct explain_request *request) {
   struct arena *arena = &document->arena;
   document_gap(document);
@@ -315,7 +315,7 @@ static const char *explain_count_rules(struct arena *arena, const struct explana
 }
 
 /* What is slow, then how many causes are known. */
-static void explain_say_head(struct document *document, const struct explanation *explanation,
+static void explain_put_head(struct document *document, const struct explanation *explanation,
                              const struct explain_request *request) {
   for (size_t i = 0; i < request->slow_count; i++) {
     document_put(document, "%s", request->slow[i]);
@@ -352,33 +352,33 @@ static void explain_say_head(struct document *document, const struct explanation
   }
 }
 
-static void explain_say(struct document *document, const struct explanation *explanation,
+static void explain_put(struct document *document, const struct explanation *explanation,
                         const struct explain_request *request, bool verbose) {
   const char *nothing =
       arena_format(&document->arena, "%zu rules found nothing", explanation->fine);
-  explain_say_head(document, explanation, request);
+  explain_put_head(document, explanation, request);
   if (request->next != NULL && request->slow_count + request->shortfall_count > 0) {
     document_put(document, "Next, to see what changed: %s", request->next);
   }
   for (size_t i = 0; i < explanation->row_count; i += explain_same_rule(explanation, i)) {
     if (explanation->rows[i].state == EXPLAIN_FOUND && !explanation->rows[i].rule->note) {
-      explain_say_finding(document, explanation, request, i, explain_same_rule(explanation, i));
+      explain_put_finding(document, explanation, request, i, explain_same_rule(explanation, i));
     }
   }
-  explain_say_unexplained(document, request);
-  explain_say_list(document, explanation,
+  explain_put_unexplained(document, request);
+  explain_put_list(document, explanation,
                    arena_format(&document->arena, "%zu %s: usual on some machines, nothing to fix",
                                 explanation->notes,
                                 strings_plural(explanation->notes, "note", "notes")),
                    true, EXPLAIN_FOUND);
-  explain_say_list(document, explanation, "Could not be checked", false, EXPLAIN_UNKNOWN);
+  explain_put_list(document, explanation, "Could not be checked", false, EXPLAIN_UNKNOWN);
   if (verbose) {
-    explain_say_list(document, explanation, nothing, false, EXPLAIN_NOT_FOUND);
-    explain_say_names(document, explanation, "Does not apply", EXPLAIN_ABSENT);
+    explain_put_list(document, explanation, nothing, false, EXPLAIN_NOT_FOUND);
+    explain_put_names(document, explanation, "Does not apply", EXPLAIN_ABSENT);
   } else {
-    explain_say_names(document, explanation, nothing, EXPLAIN_NOT_FOUND);
+    explain_put_names(document, explanation, nothing, EXPLAIN_NOT_FOUND);
   }
-  explain_say_foot(document, explanation, request);
+  explain_put_foot(document, explanation, request);
 }
 
 enum status explain_print(const struct explanation *explanation,
@@ -387,9 +387,9 @@ enum status explain_print(const struct explanation *explanation,
   struct document document;
   document_begin(&document, options, err);
   if (document_is_for_people(&document)) {
-    explain_say(&document, explanation, request, verbose);
+    explain_put(&document, explanation, request, verbose);
   } else {
-    explain_say_rows(&document, explanation);
+    explain_put_rows(&document, explanation);
   }
   return document_end(&document);
 }

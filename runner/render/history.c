@@ -73,8 +73,8 @@ static struct history_range history_put_levels(struct strbuf *text, const double
 }
 
 /* Changes of less than a hundredth are not blown up. */
-static void history_put_chart(struct strbuf *text, struct arena *arena,
-                              const struct history_series *series, size_t width) {
+static void history_draw_chart(struct strbuf *text, struct arena *arena,
+                               const struct history_series *series, size_t width) {
   double *values = arena_array(arena, series->point_count, sizeof *values);
   for (size_t i = 0; i < series->point_count; i++) {
     values[i] = series->points[i].value;
@@ -88,8 +88,8 @@ static const char *history_mark_sign(enum history_mark mark) {
   return mark == HISTORY_DRIVER ? "|" : mark == HISTORY_DRIFT ? "~" : "^";
 }
 
-static void history_put_marks(struct strbuf *text, const struct history_series *series,
-                              size_t width) {
+static void history_draw_marks(struct strbuf *text, const struct history_series *series,
+                               size_t width) {
   char marks[CHART_WIDTH + 1];
   size_t last = 0;
   bool any = false;
@@ -155,7 +155,7 @@ static const char *history_when(struct document *document, const struct measured
 /* A smaller change would read as 0.00 %. */
 #define HISTORY_SHOWN_MIN 5e-5
 
-static void history_say_marks(struct document *document, const struct measured *measured,
+static void history_put_marks(struct document *document, const struct measured *measured,
                               const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
@@ -176,7 +176,7 @@ static void history_say_marks(struct document *document, const struct measured *
 }
 
 /* What the latest run was held against, where it is not marked. */
-static void history_say_latest(struct document *document, const struct history_series *series) {
+static void history_put_latest(struct document *document, const struct history_series *series) {
   if (series->points[series->point_count - 1].mark != HISTORY_NO_MARK || series->earlier == 0) {
     return;
   }
@@ -200,7 +200,7 @@ static size_t history_chart_width(const struct document *document) {
   return left > CHART_WIDTH ? CHART_WIDTH : left;
 }
 
-static void history_say_chart(struct document *document, const struct measured *measured,
+static void history_put_chart(struct document *document, const struct measured *measured,
                               const struct history_series *series, bool all) {
   const size_t width = history_chart_width(document);
   document_gap(document);
@@ -209,12 +209,12 @@ static void history_say_chart(struct document *document, const struct measured *
                arena_around(&document->arena, ", ", series->settings, ""), series->point_count,
                strings_plural(series->point_count, "run", "runs"));
   SCOPED(strbuf_fini) struct strbuf chart = STRBUF(TEXT_MAX);
-  history_put_chart(&chart, &document->arena, series, width);
-  history_put_marks(&chart, series, width);
+  history_draw_chart(&chart, &document->arena, series, width);
+  history_draw_marks(&chart, series, width);
   document_verbatim(document, chart.text);
-  history_say_marks(document, measured, series);
+  history_put_marks(document, measured, series);
   if (all) {
-    history_say_latest(document, series);
+    history_put_latest(document, series);
   }
 }
 
@@ -261,7 +261,7 @@ static void history_say_chart(struct document *document, const struct measured *
 JSON_DESCRIBER(history_describe_json, HISTORY_COLUMNS, JSON_COLUMN)
 
 /* The runs of one series, for people. */
-static void history_say_runs(struct document *document, const struct measured *measured,
+static void history_put_runs(struct document *document, const struct measured *measured,
                              const struct history_series *series) {
   document_gap(document);
   DOCUMENT_COLUMNS(document, HISTORY_TABLE_COLUMNS, .narrow = "low,high,n,tag,driver");
@@ -275,7 +275,7 @@ static void history_say_runs(struct document *document, const struct measured *m
   document_table_end(document);
 }
 
-static void history_say_rows(struct document *document, const struct measured *measured,
+static void history_put_rows(struct document *document, const struct measured *measured,
                              const struct history *history) {
   DOCUMENT_COLUMNS(document, HISTORY_COLUMNS, 0);
   for (size_t s = 0; s < history->series_count; s++) {
@@ -314,7 +314,7 @@ static bool history_moves(const struct measured *measured, const struct history_
   X("unit", text, figure_text(series->figure))
 
 /* A line for each series that did not move. */
-static void history_say_quiet(struct document *document, const struct measured *measured,
+static void history_put_quiet(struct document *document, const struct measured *measured,
                               const struct history *history, size_t count) {
   if (count == 0) {
     return;
@@ -344,7 +344,7 @@ enum status history_print(const struct measured *measured, const struct history 
   struct document document;
   document_begin(&document, options, err);
   if (!document_is_for_people(&document)) {
-    history_say_rows(&document, measured, history);
+    history_put_rows(&document, measured, history);
     return document_end(&document);
   }
   const bool whole = all || history->series_count == 1;
@@ -355,9 +355,9 @@ enum status history_print(const struct measured *measured, const struct history 
       quiet++;
       continue;
     }
-    history_say_chart(&document, measured, series, whole);
+    history_put_chart(&document, measured, series, whole);
     if (whole) {
-      history_say_runs(&document, measured, series);
+      history_put_runs(&document, measured, series);
     }
   }
   if (quiet < history->series_count) {
@@ -365,7 +365,7 @@ enum status history_print(const struct measured *measured, const struct history 
     document_put(&document, "%s| new driver, ^ new level, ~ drift",
                  whole ? "median, low, high: of the n processes of a run; " : "");
   }
-  history_say_quiet(&document, measured, history, quiet);
+  history_put_quiet(&document, measured, history, quiet);
   return document_end(&document);
 }
 
@@ -391,7 +391,7 @@ static void history_put_row(struct strbuf *chart, const double *values, size_t c
                 history_percent(range.high));
 }
 
-static void history_say_band(struct document *document, const struct machines *machines,
+static void history_put_band(struct document *document, const struct machines *machines,
                              const struct machines_block *block) {
   const size_t width = history_chart_width(document);
   const size_t count = machines->period_count;
@@ -423,7 +423,7 @@ static void history_say_band(struct document *document, const struct machines *m
 }
 
 /* What the new drivers did to it, and the machines that changed alone. */
-static void history_say_band_marks(struct document *document, const struct measured *measured,
+static void history_put_band_marks(struct document *document, const struct measured *measured,
                                    const struct machines *machines, size_t block) {
   struct arena *arena = &document->arena;
   for (size_t u = 0; u < machines->upgrade_count; u++) {
@@ -472,7 +472,7 @@ ORDER_DEFINE(history_compare_moved, struct history_moved, ORDER(fabs(y->largest)
   X("largest %", text, arena_format(&document->arena, "%+.2f", 100 * moved[i].largest))
 
 /* Blocks have the mean of their cases, which hides what one of them did. */
-static void history_say_moved(struct document *document, const struct measured *measured,
+static void history_put_moved(struct document *document, const struct measured *measured,
                               const struct history *history) {
   struct history_moved *moved = arena_array(&document->arena, history->series_count, sizeof *moved);
   size_t count = 0;
@@ -510,10 +510,10 @@ enum status history_print_machines(const struct measured *measured, const struct
   struct document document;
   document_begin(&document, options, err);
   for (size_t b = 0; b < machines->block_count; b++) {
-    history_say_band(&document, machines, &machines->blocks[b]);
-    history_say_band_marks(&document, measured, machines, b);
+    history_put_band(&document, machines, &machines->blocks[b]);
+    history_put_band_marks(&document, measured, machines, b);
   }
-  history_say_moved(&document, measured, history);
+  history_put_moved(&document, measured, history);
   document_gap(&document);
   document_put(
       &document,

@@ -176,7 +176,7 @@ const char *outliers_alone_words(struct arena *arena, const struct outlier_part 
 }
 
 /* Of several hosts each part once, which verdicts of several blocks and ways are of. */
-static void outliers_say_verdicts(struct document *document, const struct measured *measured,
+static void outliers_put_verdicts(struct document *document, const struct measured *measured,
                                   const struct outliers *outliers) {
   const bool by_part = outliers->hosts > 1;
   for (size_t i = 0; by_part && i < outliers->part_count; i++) {
@@ -232,7 +232,7 @@ static const char *outliers_row_verdict(struct arena *arena, const struct measur
 
 enum { OUTLIERS_TABLE_Z = 7 };
 
-static void outliers_say_table(struct document *document, const struct measured *measured,
+static void outliers_put_table(struct document *document, const struct measured *measured,
                                const struct outliers *outliers, bool all) {
   struct arena *arena = &document->arena;
   DOCUMENT_COLUMNS(document, OUTLIERS_TABLE_COLUMNS,
@@ -240,7 +240,7 @@ static void outliers_say_table(struct document *document, const struct measured 
                        "paths,robust z,slow cases,only in case,memory,finding,sizes,how,host");
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
-    /* outliers_say_undecided() lists the undecided ones below the table. */
+    /* outliers_put_undecided() lists the undecided ones below the table. */
     if (row->finding == FINDING_SLOW || (all && row->finding != FINDING_UNDECIDED)) {
       DOCUMENT_ROW(document, OUTLIERS_TABLE_COLUMNS(COLUMN_CELL));
     }
@@ -275,7 +275,7 @@ static void outliers_say_table(struct document *document, const struct measured 
 
 JSON_DESCRIBER(outliers_describe_json, OUTLIERS_COLUMNS, JSON_COLUMN)
 
-static void outliers_say_rows(struct document *document, const struct measured *measured,
+static void outliers_put_rows(struct document *document, const struct measured *measured,
                               const struct outliers *outliers) {
   struct arena *arena = &document->arena;
   DOCUMENT_COLUMNS(document, OUTLIERS_COLUMNS, 0);
@@ -321,7 +321,7 @@ size_t outliers_doubts(struct arena *arena, const struct measured *measured,
 }
 
 /* Pairs of which nobody can tell the faulty one. */
-static void outliers_say_undecided(struct document *document, const struct measured *measured,
+static void outliers_put_undecided(struct document *document, const struct measured *measured,
                                    const struct outliers *outliers, size_t pairs) {
   document_gap(document);
   document_put(document,
@@ -335,13 +335,13 @@ static void outliers_say_undecided(struct document *document, const struct measu
   }
 }
 
-static void outliers_say_summary(struct document *document, const struct measured *measured,
+static void outliers_put_summary(struct document *document, const struct measured *measured,
                                  const struct outliers *outliers, bool listed) {
   struct arena *arena = &document->arena;
   const size_t pairs = SUM_OF(i, outliers->row_count, outliers_is_pair(&outliers->rows[i]));
   const bool explain_z = listed && document_shows(document, OUTLIERS_TABLE_Z);
   if (pairs > 0) {
-    outliers_say_undecided(document, measured, outliers, pairs);
+    outliers_put_undecided(document, measured, outliers, pairs);
   }
   document_gap(document);
   const bool by_part = outliers->hosts > 1;
@@ -378,18 +378,18 @@ static void outliers_say_summary(struct document *document, const struct measure
   }
 }
 
-static void outliers_say(struct document *document, const struct measured *measured,
+static void outliers_put(struct document *document, const struct measured *measured,
                          const struct outliers *outliers, bool all) {
   const bool table =
       outliers->is_fleet
           ? all && outliers->slow_count > 0
           : outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count);
-  outliers_say_verdicts(document, measured, outliers);
+  outliers_put_verdicts(document, measured, outliers);
   if (table) {
     document_gap(document);
-    outliers_say_table(document, measured, outliers, all && !outliers->is_fleet);
+    outliers_put_table(document, measured, outliers, all && !outliers->is_fleet);
   }
-  outliers_say_summary(document, measured, outliers, table);
+  outliers_put_summary(document, measured, outliers, table);
 }
 
 enum status outliers_print(const struct measured *measured, const struct outliers *outliers,
@@ -397,9 +397,9 @@ enum status outliers_print(const struct measured *measured, const struct outlier
   struct document document;
   document_begin(&document, options, err);
   if (document_is_for_people(&document)) {
-    outliers_say(&document, measured, outliers, all);
+    outliers_put(&document, measured, outliers, all);
   } else {
-    outliers_say_rows(&document, measured, outliers);
+    outliers_put_rows(&document, measured, outliers);
   }
   return document_end(&document);
 }

@@ -144,7 +144,7 @@ static const char *plan_line_path(struct arena *arena, const struct plan_line *l
   X("limit", text, line.limit)                                                                     \
   X("time", text, plan_line_time(arena, &line))
 
-static void plan_say_cases(struct document *document, const struct plan *plan, bool by_block) {
+static void plan_put_cases(struct document *document, const struct plan *plan, bool by_block) {
   struct arena *arena = &document->arena;
   const bool flows = plan_has_flows(plan);
   DOCUMENT_COLUMNS(document, PLAN_TABLE_COLUMNS,
@@ -171,7 +171,7 @@ static void plan_say_cases(struct document *document, const struct plan *plan, b
 
 /* ---- below the table ---- */
 
-static void plan_say_skip_group(struct document *document, const struct skip_group *group) {
+static void plan_put_skip_group(struct document *document, const struct skip_group *group) {
   const char *names = "";
   for (size_t i = 0; i < group->count && i < SKIP_GROUP_CASES_MAX; i++) {
     names = arena_add_word(&document->arena, names, group->cases[i]->bench.name);
@@ -185,18 +185,18 @@ static void plan_say_skip_group(struct document *document, const struct skip_gro
                           : names);
 }
 
-static void plan_say_skipped(struct document *document, const struct plan *plan) {
+static void plan_put_skipped(struct document *document, const struct plan *plan) {
   const struct skip_group *groups = NULL;
   const size_t count = plan_group_skipped(plan, &document->arena, &groups);
   if (count > 0) {
     document_part(document, "Skipped: %zu", plan->skip_count);
   }
   for (size_t i = 0; i < count; i++) {
-    plan_say_skip_group(document, &groups[i]);
+    plan_put_skip_group(document, &groups[i]);
   }
 }
 
-static void plan_say_duplicates(struct document *document, const struct plan *plan) {
+static void plan_put_duplicates(struct document *document, const struct plan *plan) {
   if (plan->duplicate_count == 0) {
     return;
   }
@@ -227,7 +227,7 @@ static const char *plan_time(struct arena *arena, const char *before, uint64_t n
   return arena_format(arena, "%s%s%s", before, units_format_duration_short(ns, UNITS_TEXT), after);
 }
 
-static void plan_say_totals(struct document *document, const struct plan *plan, uint32_t processes,
+static void plan_put_totals(struct document *document, const struct plan *plan, uint32_t processes,
                             bool by_block) {
   struct arena *arena = &document->arena;
   const size_t measured = plan->case_count - plan->skip_count;
@@ -285,7 +285,7 @@ static void plan_say_totals(struct document *document, const struct plan *plan, 
   X("skip_reason", text, c->skip_reason)                                                           \
   X("kind", text, case_kind_text(bench->kind))
 
-static void plan_say_rows(struct document *document, const struct plan *plan) {
+static void plan_put_rows(struct document *document, const struct plan *plan) {
   DOCUMENT_COLUMNS(document, PLAN_COLUMNS, 0);
   for (size_t i = 0; i < plan->case_count; i++) {
     const struct plan_case *c = &plan->cases[i];
@@ -296,27 +296,27 @@ static void plan_say_rows(struct document *document, const struct plan *plan) {
   document_table_end(document);
 }
 
-static void plan_say(struct document *document, const struct plan *plan, uint32_t processes,
+static void plan_put(struct document *document, const struct plan *plan, uint32_t processes,
                      bool details) {
   const bool by_block = plan_is_by_block(plan, details);
   if (plan->abort_reason != NULL) {
     document_put_toned(document, TONE_BAD, "nothing to measure: the run would abort: %s",
                        plan->abort_reason);
   } else if (plan->skip_count < plan->case_count) {
-    plan_say_cases(document, plan, by_block);
+    plan_put_cases(document, plan, by_block);
   } else {
     document_put(document, "nothing to measure: %s is skipped",
                  plan->case_count == 1 ? "the only case" : "every case");
   }
   if (details) {
-    plan_say_details(document, plan);
+    plan_put_details(document, plan);
   }
   if (plan->abort_reason != NULL) {
     return;
   }
-  plan_say_skipped(document, plan);
-  plan_say_duplicates(document, plan);
-  plan_say_totals(document, plan, processes, by_block);
+  plan_put_skipped(document, plan);
+  plan_put_duplicates(document, plan);
+  plan_put_totals(document, plan, processes, by_block);
 }
 
 enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
@@ -327,9 +327,9 @@ enum status plan_render(const struct plan *plan, uint32_t processes, bool detail
   }
   document_begin(&document, options, err);
   if (document_is_for_people(&document)) {
-    plan_say(&document, plan, processes, details);
+    plan_put(&document, plan, processes, details);
   } else {
-    plan_say_rows(&document, plan);
+    plan_put_rows(&document, plan);
   }
   return document_end(&document);
 }

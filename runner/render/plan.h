@@ -21,7 +21,7 @@ struct json_shape;
 enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
                         const struct table_options *options, struct error *err) CHECK_RESULT;
 /* Those details. */
-void plan_say_details(struct document *document, const struct plan *plan);
+void plan_put_details(struct document *document, const struct plan *plan);
 /* The members of plan_print_json(). */
 void plan_describe_json(struct json_shape *shape);
 /* What plan_render() does for LAYOUT_OBJECT. */

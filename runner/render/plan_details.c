@@ -74,7 +74,7 @@ static const char *plan_loads(struct arena *arena, const struct bench_case *benc
 
 /* A block: its first case, and whether others differ. *settings: of the block before; blocks in a
  * row that share them say them once. */
-static void plan_say_block(struct document *document, const struct plan *plan, size_t first,
+static void plan_put_block(struct document *document, const struct plan *plan, size_t first,
                            const char **settings) {
   const struct bench_case *bench = &plan->cases[first].bench;
   const char *measure = plan_measure(&document->arena, bench);
@@ -116,7 +116,7 @@ static bool plan_is_first_of_block(const struct plan *plan, size_t at) {
 
 /* "wanted performance, found powersave; on failure warn, ...": of several GPUs, of one that is
  * otherwise than wanted. */
-static void plan_say_check(struct document *document, const struct check *check,
+static void plan_put_check(struct document *document, const struct check *check,
                            const struct machine *machine) {
   struct check_result results[MACHINE_GPUS_MAX];
   const struct check_result *found = results;
@@ -135,14 +135,14 @@ static void plan_say_check(struct document *document, const struct check *check,
                       on_fail_text(check->on_unknown));
 }
 
-void plan_say_details(struct document *document, const struct plan *plan) {
+void plan_put_details(struct document *document, const struct plan *plan) {
   const struct scenario *scenario = plan->scenario;
   const char *last = NULL; /* cases of a block mostly stand together */
   const char *settings = "";
   for (size_t i = 0; i < plan->case_count; i++) {
     const char *block = plan->cases[i].bench.block;
     if ((last == NULL || strcmp(block, last) != 0) && plan_is_first_of_block(plan, i)) {
-      plan_say_block(document, plan, i, &settings);
+      plan_put_block(document, plan, i, &settings);
     }
     last = plan->cases[i].skip_reason == NULL ? block : last;
   }
@@ -150,6 +150,6 @@ void plan_say_details(struct document *document, const struct plan *plan) {
     document_part(document, "Checks");
   }
   for (size_t i = 0; scenario != NULL && i < scenario->check_count; i++) {
-    plan_say_check(document, &scenario->checks[i], plan->machine);
+    plan_put_check(document, &scenario->checks[i], plan->machine);
   }
 }

@@ -105,7 +105,7 @@ static void plan_json_flush(struct json_out *out, size_t most, FILE *stream, enu
     return;
   }
   if (*status == STATUS_OK) {
-    *status = stream_write(stream, out->text, NULL, err);
+    *status = stream_print(stream, out->text, NULL, err);
   }
   strbuf_clear(out->text);
 }

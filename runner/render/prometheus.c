@@ -103,7 +103,7 @@ static size_t prometheus_character_size(const char *text) {
   return size;
 }
 
-static void prometheus_append_label(struct strbuf *text, const char *name, const char *value) {
+static void prometheus_put_label(struct strbuf *text, const char *name, const char *value) {
   if (value == NULL) {
     return; /* an absent label is an empty one */
   }
@@ -136,7 +136,7 @@ static const char *prometheus_labels(struct writing *writing, const struct label
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(LABELS_MAX);
   strbuf_append_char(&text, '{');
   for (size_t i = 0; i < count; i++) {
-    prometheus_append_label(&text, labels[i].name, labels[i].value);
+    prometheus_put_label(&text, labels[i].name, labels[i].value);
   }
   strbuf_append_char(&text, '}');
   return arena_strndup(&writing->arena, text.text, text.length);

@@ -64,7 +64,7 @@ static enum status fleet_load(struct fleet *f, struct error *err) {
   return STATUS_OK;
 }
 
-enum status fleet_report_write(const struct fleet_request *request, FILE *page, struct error *err) {
+enum status fleet_report_print(const struct fleet_request *request, FILE *page, struct error *err) {
   struct fleet f = {.request = request, .measured = measured_new()};
   result_set_init(&f.found.nodes, SIZE_MAX);
   result_set_init(&f.found.reasons, SIZE_MAX);

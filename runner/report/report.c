@@ -40,7 +40,7 @@ static enum status report_load_part(const struct report *report, size_t i, enum 
 }
 
 /* As haul env has them. */
-static void report_say_facts(struct arena *arena, struct result_set *facts) {
+static void report_reword_facts(struct arena *arena, struct result_set *facts) {
   enum { FACT, GPU, STATE, VALUE };
   for (size_t i = 0; i < facts->row_count && facts->column_count > VALUE; i++) {
     const char *fact = result_set_text_at(facts, i, FACT);
@@ -85,8 +85,8 @@ static enum status report_load_charts(const struct report *report, size_t i,
 
 /* The figures that belong to its scenario, as its paper or document overlays them: plots of the
  * saved queries that are of it, before everything else that it measured. */
-static enum status report_write_figures(const struct report *report, size_t i,
-                                        struct page_results *results, struct error *err) {
+static enum status report_put_figures(const struct report *report, size_t i,
+                                      struct page_results *results, struct error *err) {
   const char *scenario = result_set_text(&report->runs[i].parts[RUN_PART_SUMMARY], 0, "scenario");
   SCOPED(arena_fini) struct arena arena = {0};
   enum status status = STATUS_OK;
@@ -128,8 +128,8 @@ static enum status report_judge(struct report *report, size_t i, struct result_s
 }
 
 /* What the run measured, as haul run shows it. */
-static enum status report_write_results(struct report *report, size_t i, struct result_set *cases,
-                                        FILE *page, struct error *err) {
+static enum status report_put_results(struct report *report, size_t i, struct result_set *cases,
+                                      FILE *page, struct error *err) {
   const struct page_run *run = &report->runs[i];
   const bool flows_wanted = report->request->flows;
   const bool charts =
@@ -150,7 +150,7 @@ static enum status report_write_results(struct report *report, size_t i, struct 
   }
   if (charts) {
     status = THEN(status, report_load_charts(report, i, &results, err));
-    status = THEN(status, report_write_figures(report, i, &results, err));
+    status = THEN(status, report_put_figures(report, i, &results, err));
     status = THEN(status, report_load(report, i, "block-trend", &trend.sink, err));
     status = THEN(status, report_load(report, i, "distributions", &spread.sink, err));
     results.trend = &trend;
@@ -204,8 +204,8 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
 }
 
 /* The machine of the run with the rates of its links, folded away. */
-static enum status report_write_machine(struct report *report, size_t i, FILE *page,
-                                        struct error *err) {
+static enum status report_put_machine(struct report *report, size_t i, FILE *page,
+                                      struct error *err) {
   SCOPED(memory_free) struct machine *machine = machine_new();
   SCOPED(result_set_fini) struct result_set rates;
   struct database *database = query_database(report->request->query);
@@ -217,8 +217,7 @@ static enum status report_write_machine(struct report *report, size_t i, FILE *p
                                                          report->runs[i].number,
                                                          page_run_title(&report->runs[i])),
                                             &rates};
-  machine_drawing_append(machine, &measured, arena_format(&report->arena, "machine-%zu", i),
-                         &drawing);
+  machine_drawing_put(machine, &measured, arena_format(&report->arena, "machine-%zu", i), &drawing);
   (void)fprintf(page,
                 "<details><summary>The machine drawn, with the rates of its links</summary>\n"
                 "<div class=\"wide\">\n%s</div></details>\n",
@@ -227,8 +226,8 @@ static enum status report_write_machine(struct report *report, size_t i, FILE *p
 }
 
 /* What haul run ends with, as tiles. */
-static enum status report_write_tiles(struct report *report, struct page_run *run,
-                                      const struct result_set *cases, struct error *err) {
+static enum status report_put_tiles(struct report *report, struct page_run *run,
+                                    const struct result_set *cases, struct error *err) {
   SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   struct document tiles = {.options = {.stream = open_memstream(&text, &length)},
@@ -243,15 +242,14 @@ static enum status report_write_tiles(struct report *report, struct page_run *ru
   return STATUS_OK;
 }
 
-static enum status report_write_run(struct report *report, size_t i, FILE *page,
-                                    struct error *err) {
+static enum status report_put_run(struct report *report, size_t i, FILE *page, struct error *err) {
   struct page_run *run = &report->runs[i];
   struct result_set cases;
   RETURN_ON_ERROR(report_find_outliers(report, i, err));
   for (unsigned part = RUN_PART_SUMMARY + 1; part < run_part_name_count; part++) {
     RETURN_ON_ERROR(report_load_part(report, i, (enum run_part)part, err));
   }
-  report_say_facts(&report->arena, &report->runs[i].parts[RUN_PART_FACTS]);
+  report_reword_facts(&report->arena, &report->runs[i].parts[RUN_PART_FACTS]);
   result_set_init(&cases, SIZE_MAX);
   cases.limit = (struct result_limit){.group_column = "block",
                                       .word_column = "status",
@@ -259,11 +257,11 @@ static enum status report_write_run(struct report *report, size_t i, FILE *page,
                                       .group_maximum = REPORT_BLOCK_ROWS_MAX,
                                       .maximum = REPORT_ROWS_MAX};
   enum status status = report_judge(report, i, &cases, err);
-  status = THEN(status, report_write_tiles(report, run, &cases, err));
+  status = THEN(status, report_put_tiles(report, run, &cases, err));
   if (status == STATUS_OK) {
     page_run_begin(page, run);
-    status = report_write_machine(report, i, page, err);
-    status = THEN(status, report_write_results(report, i, &cases, page, err));
+    status = report_put_machine(report, i, page, err);
+    status = THEN(status, report_put_results(report, i, &cases, page, err));
     page_run_end(page, run, cases.left_out);
   }
   result_set_fini(&cases);
@@ -279,8 +277,8 @@ static bool report_keep_host(const struct measured *measured, size_t run, const 
   return e->simulated == wanted->simulated && strings_equal(e->node, wanted->node);
 }
 
-static enum status report_write_history(const struct report *report, size_t row, FILE *page,
-                                        bool *first, struct error *err) {
+static enum status report_put_history(const struct report *report, size_t row, FILE *page,
+                                      bool *first, struct error *err) {
   const struct measured *measured = report->request->compared->measured;
   const struct comparison_row *changed = &report->request->compared->comparison->rows[row];
   const size_t environment = measured->runs[changed->sides[SIDE_B].run].environment;
@@ -312,8 +310,8 @@ static bool report_is_again(const struct comparison *comparison, const size_t *r
                        measured->cases[comparison->rows[row].bench].block) == 0);
 }
 
-static enum status report_write_histories(const struct report *report, FILE *page,
-                                          struct error *err) {
+static enum status report_put_histories(const struct report *report, FILE *page,
+                                        struct error *err) {
   const struct comparison *comparison = report->request->compared->comparison;
   size_t rows[PAGE_HISTORY_CASES_MAX];
   size_t count = 0;
@@ -329,7 +327,7 @@ static enum status report_write_histories(const struct report *report, FILE *pag
   }
   enum status status = STATUS_OK;
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-    status = report_write_history(report, rows[i], page, &first, err);
+    status = report_put_history(report, rows[i], page, &first, err);
   }
   return status;
 }
@@ -384,7 +382,7 @@ static const char *report_lead(struct report *report) {
   return text != NULL ? text : "How fast data moves inside GPU machines, measured by haul";
 }
 
-enum status report_write(const struct report_request *request, FILE *page, struct error *err) {
+enum status report_print(const struct report_request *request, FILE *page, struct error *err) {
   struct report report = {.request = request};
   enum status status = report_load_summaries(&report, err);
   if (status == STATUS_OK) {
@@ -393,12 +391,12 @@ enum status report_write(const struct report_request *request, FILE *page, struc
                report.entry_count);
     if (request->compared != NULL) {
       page_diff(page, request->compared->comparison, request->sides->names);
-      status = report_write_histories(&report, page, err);
+      status = report_put_histories(&report, page, err);
       page_diff_end(page);
     }
   }
   for (size_t i = 0; i < request->run_count && status == STATUS_OK; i++) {
-    status = report_write_run(&report, i, page, err);
+    status = report_put_run(&report, i, page, err);
     for (unsigned part = 0; part < run_part_name_count; part++) {
       result_set_fini(&report.runs[i].parts[part]);
     }

@@ -33,7 +33,7 @@ struct fleet_request {
   const char *before_name; /* NULL = as its runs have it */
 };
 
-enum status fleet_report_write(const struct fleet_request *request, FILE *page,
+enum status fleet_report_print(const struct fleet_request *request, FILE *page,
                                struct error *err) CHECK_RESULT;
 
 /* ---- a site (site.c): pages of one folder, of which only those that lack are written ---- */
@@ -56,12 +56,12 @@ void site_free(struct site *site);
  * changed. */
 struct site_file *site_files(const struct site *site, size_t *count);
 /* STATUS_INVALID or STATUS_NOT_FOUND: these runs cannot be compared. */
-enum status site_write_file(struct site *site, const struct site_file *file,
+enum status site_print_file(struct site *site, const struct site_file *file,
                             const struct expect_set *expected, FILE *page,
                             struct error *err) CHECK_RESULT;
 /* After the files, all of which are there, but for those that are left out. */
-enum status site_write_index(struct site *site, FILE *page, struct error *err) CHECK_RESULT;
+enum status site_print_index(struct site *site, FILE *page, struct error *err) CHECK_RESULT;
 
 /* page is in memory: failures to write to it are not checked. */
-enum status report_write(const struct report_request *request, FILE *page,
+enum status report_print(const struct report_request *request, FILE *page,
                          struct error *err) CHECK_RESULT;

@@ -230,7 +230,7 @@ static enum status site_compare_upgrade(struct site *site, const struct site_fil
   return status;
 }
 
-enum status site_write_file(struct site *site, const struct site_file *file,
+enum status site_print_file(struct site *site, const struct site_file *file,
                             const struct expect_set *expected, FILE *page, struct error *err) {
   if (file->title == NULL) {
     const struct report_request request = {.expected = expected,
@@ -239,7 +239,7 @@ enum status site_write_file(struct site *site, const struct site_file *file,
                                            .query = site->query,
                                            .runs = &site->measured->runs[file->of].ref,
                                            .run_count = 1};
-    RETURN_ON_ERROR(report_write(&request, page, err));
+    RETURN_ON_ERROR(report_print(&request, page, err));
   } else {
     RETURN_ON_ERROR(site_compare_upgrade(site, file, page, err));
   }
@@ -247,7 +247,7 @@ enum status site_write_file(struct site *site, const struct site_file *file,
   return STATUS_OK;
 }
 
-enum status site_write_index(struct site *site, FILE *page, struct error *err) {
+enum status site_print_index(struct site *site, FILE *page, struct error *err) {
   const size_t runs = site->measured->run_count;
   const size_t upgrades = site->machines->upgrade_count;
   const char **run_files = arena_array(&site->arena, runs, sizeof *run_files);

@@ -76,7 +76,7 @@ static void delimited_line(struct table *table, const struct cell *cells,
 
 static enum status csv_row(struct table *table, const struct cell *cells, struct error *err) {
   delimited_line(table, cells, table->options.format == OUTPUT_CSV_SAFE ? &CSV_SAFE : &CSV);
-  return table_write_record(table, err);
+  return table_print_record(table, err);
 }
 
 static enum status csv_begin(struct table *table, struct error *err) {
@@ -100,7 +100,7 @@ static enum status markdown_row(struct table *table, const struct cell *cells, s
     markdown_heading(table, cells);
   }
   delimited_line(table, cells, &MARKDOWN);
-  return table_write_record(table, err);
+  return table_print_record(table, err);
 }
 
 static enum status markdown_end(struct table *table, struct error *err) {
@@ -109,7 +109,7 @@ static enum status markdown_end(struct table *table, struct error *err) {
   } else if (table->row_count == 0) {
     markdown_heading(table, NULL);
   }
-  return table_write_record(table, err);
+  return table_print_record(table, err);
 }
 
 const struct table_writer CSV_WRITER = {.begin = csv_begin, .row = csv_row};

@@ -20,7 +20,7 @@ static const struct {
 
 void html_escape(struct strbuf *buffer, const char *text) {
   SCOPED(strbuf_fini) struct strbuf plain = STRBUF(TEXT_MAX);
-  text_append(&plain, text);
+  text_put(&plain, text);
   for (const char *at = plain.text; *at != '\0';) {
     const size_t i = FIRST_OF(k, COUNT_OF(ESCAPES),
                               strncmp(at, ESCAPES[k].bytes, strlen(ESCAPES[k].bytes)) == 0);
@@ -33,7 +33,7 @@ void html_escape(struct strbuf *buffer, const char *text) {
   }
 }
 
-void html_append_cut(struct strbuf *buffer, const char *text, size_t characters) {
+void html_put_cut(struct strbuf *buffer, const char *text, size_t characters) {
   if (text_width(text) <= characters) {
     html_escape(buffer, text);
     return;
@@ -46,10 +46,10 @@ void html_append_cut(struct strbuf *buffer, const char *text, size_t characters)
   }
   SCOPED(strbuf_fini) struct strbuf part = STRBUF(bytes);
   strbuf_append_n(&part, text, bytes);
-  html_append(buffer, "<title>%s</title>%s\xe2\x80\xa6", text, part.text);
+  html_put(buffer, "<title>%s</title>%s\xe2\x80\xa6", text, part.text);
 }
 
-static void html_append_list(struct strbuf *buffer, const char *format, va_list arguments) {
+static void html_put_list(struct strbuf *buffer, const char *format, va_list arguments) {
   for (const char *at = format; *at != '\0';) {
     char conversion[16];
     const size_t plain = strcspn(at, "%");
@@ -78,10 +78,10 @@ static void html_append_list(struct strbuf *buffer, const char *format, va_list 
   }
 }
 
-void html_append(struct strbuf *buffer, const char *format, ...) {
+void html_put(struct strbuf *buffer, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  html_append_list(buffer, format, arguments);
+  html_put_list(buffer, format, arguments);
   va_end(arguments);
 }
 
@@ -89,7 +89,7 @@ void html_print(FILE *page, const char *format, ...) {
   va_list arguments;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF((size_t)8 * TEXT_MAX);
   va_start(arguments, format);
-  html_append_list(&text, format, arguments);
+  html_put_list(&text, format, arguments);
   va_end(arguments);
   (void)fwrite(text.text, 1, text.length, page);
 }

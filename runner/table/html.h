@@ -15,12 +15,11 @@
  * NULL = nothing. */
 void html_print(FILE *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appended to a buffer instead. */
-void html_append(struct strbuf *buffer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void html_put(struct strbuf *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void html_escape(struct strbuf *buffer, const char *text);
 /* The content of a text element of SVG: at most so many characters, of a longer text the first of
  * them, "..." and the whole as its title. */
-void html_append_cut(struct strbuf *buffer, const char *text, size_t characters);
+void html_put_cut(struct strbuf *buffer, const char *text, size_t characters);
 
 struct html_table_options {
   const char *caption; /* for screen readers, which do not see the heading above */

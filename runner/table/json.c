@@ -15,21 +15,21 @@
 
 /* ---- values ---- */
 
-static int append_json_bytes(const char *bytes, size_t size, void *context) {
+static int json_put_bytes(const char *bytes, size_t size, void *context) {
   strbuf_append_n(context, bytes, size);
   return 0;
 }
 
 /* Takes over the reference. */
-static void append_json(struct strbuf *text, json_t *value, size_t flags) {
+static void json_put_value(struct strbuf *text, json_t *value, size_t flags) {
   if (value == NULL ||
-      json_dump_callback(value, append_json_bytes, text, flags | JSON_ENCODE_ANY) != 0) {
+      json_dump_callback(value, json_put_bytes, text, flags | JSON_ENCODE_ANY) != 0) {
     abort(); /* only for want of memory: every value is encodable */
   }
   json_decref(value);
 }
 
-static void append_json_text(struct strbuf *text, const char *bytes, size_t length) {
+static void json_put_text(struct strbuf *text, const char *bytes, size_t length) {
   if (ALL_OF(i, length,
              bytes[i] >= 0x20 && bytes[i] < 0x7f && bytes[i] != '"' && bytes[i] != '\\')) {
     strbuf_append_char(text, '"');
@@ -40,12 +40,12 @@ static void append_json_text(struct strbuf *text, const char *bytes, size_t leng
   SCOPED(strbuf_fini) struct strbuf repaired = STRBUF(RECORD_MAX);
   SCOPED(strbuf_fini) struct strbuf value = STRBUF(RECORD_MAX);
   text_repair(&repaired, bytes, length);
-  append_json(&value, json_stringn_nocheck(repaired.text, repaired.length), 0);
+  json_put_value(&value, json_stringn_nocheck(repaired.text, repaired.length), 0);
   /* The library leaves DEL, C1 and marks of direction as they are; a terminal would obey them. */
   text_escape(text, value.text, value.length, ESCAPE_TERMINAL);
 }
 
-static void append_json_real(struct strbuf *text, double value) {
+static void json_put_real(struct strbuf *text, double value) {
   if (isfinite(value)) {
     char number[NUMBER_TEXT_MAX];
     text_real_exact(value, number);
@@ -70,7 +70,7 @@ static void json_out_value(struct json_out *json, const char *key) {
   }
   strbuf_append(json->text, json->breaks ? "\n" : "");
   if (key != NULL) {
-    append_json_text(json->text, key, strlen(key));
+    json_put_text(json->text, key, strlen(key));
     strbuf_append(json->text, json->indent > 0 ? ": " : ":");
   }
   json->filled = true;
@@ -117,7 +117,7 @@ void json_out_integer(struct json_out *json, const char *key, int64_t value) {
 
 void json_out_real(struct json_out *json, const char *key, double value) {
   json_out_value(json, key);
-  append_json_real(json->text, value);
+  json_put_real(json->text, value);
 }
 
 void json_out_text(struct json_out *json, const char *key, const char *value) {
@@ -126,7 +126,7 @@ void json_out_text(struct json_out *json, const char *key, const char *value) {
     return;
   }
   json_out_value(json, key);
-  append_json_text(json->text, value, strlen(value));
+  json_put_text(json->text, value, strlen(value));
 }
 
 void json_out_schema_name(struct strbuf *text, const char *name) {
@@ -150,7 +150,7 @@ struct json_out json_out_begin(struct strbuf *text, const char *schema, unsigned
 enum status json_out_end(struct json_out *json, FILE *stream, struct error *err) {
   json_out_close(json);
   strbuf_append_char(json->text, '\n');
-  return stream_write(stream, json->text, NULL, err);
+  return stream_print(stream, json->text, NULL, err);
 }
 
 void json_out_break(struct json_out *json) {
@@ -166,7 +166,7 @@ static bool json_out_parsed(struct json_out *json, const char *key, const struct
                       : NULL;
   if (value != NULL) {
     json_out_value(json, key);
-    append_json(json->text, value, JSON_COMPACT);
+    json_put_value(json->text, value, JSON_COMPACT);
   }
   return value != NULL;
 }
@@ -177,9 +177,9 @@ static void json_out_cell(struct json_out *json, const char *key, const struct c
   if (cell->kind == CELL_NULL) {
     strbuf_append(json->text, "null");
   } else if (cell->kind == CELL_REAL) {
-    append_json_real(json->text, cell->as.real);
+    json_put_real(json->text, cell->as.real);
   } else if (cell->kind == CELL_TEXT) {
-    append_json_text(json->text, cell->as.text.bytes, cell->as.text.length);
+    json_put_text(json->text, cell->as.text.bytes, cell->as.text.length);
   } else {
     strbuf_append(json->text, quote);
     text_cell_exact(json->text, cell);
@@ -187,7 +187,7 @@ static void json_out_cell(struct json_out *json, const char *key, const struct c
   }
 }
 
-static void append_json_row(struct table *table, const struct cell *cells) {
+static void json_put_row(struct table *table, const struct cell *cells) {
   struct json_out json = {.text = &table->record};
   json_out_open(&json, NULL, '{');
   for (size_t i = 0; i < table->column_count; i++) {
@@ -208,21 +208,21 @@ static enum status json_array_begin(struct table *table, struct error *err) {
   } else {
     strbuf_append_char(&table->record, '[');
   }
-  return table_write_record(table, err);
+  return table_print_record(table, err);
 }
 
 static enum status json_array_row(struct table *table, const struct cell *cells,
                                   struct error *err) {
   strbuf_append(&table->record, table->row_count > 0 ? ",\n" : "\n");
-  append_json_row(table, cells);
-  return table_write_record(table, err);
+  json_put_row(table, cells);
+  return table_print_record(table, err);
 }
 
 static enum status json_array_end(struct table *table, struct error *err) {
   table->state = NULL;
   strbuf_append(&table->record, table->row_count > 0 ? "\n]" : "]");
   strbuf_append(&table->record, table->options.schema != NULL ? "}\n" : "\n");
-  return table_write_record(table, err);
+  return table_print_record(table, err);
 }
 
 /* The message on the failure begins on a line of its own. */
@@ -236,9 +236,9 @@ static void json_array_drop(struct table *table) {
 
 static enum status json_lines_row(struct table *table, const struct cell *cells,
                                   struct error *err) {
-  append_json_row(table, cells);
+  json_put_row(table, cells);
   strbuf_append_char(&table->record, '\n');
-  return table_write_record(table, err);
+  return table_print_record(table, err);
 }
 
 const struct table_writer JSON_WRITER = {.begin = json_array_begin,

@@ -81,7 +81,7 @@ enum status stream_check(FILE *stream, bool failed, bool *reader_gone, struct er
                     : error_set(err, STATUS_IO, "cannot write the result");
 }
 
-enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_gone,
+enum status stream_print(FILE *stream, const struct strbuf *text, bool *reader_gone,
                          struct error *err) {
   errno = 0;
   const bool failed =
@@ -109,7 +109,7 @@ static void table_escape_record(struct table *table) {
   strbuf_append_n(&table->record, shown->text, shown->length);
 }
 
-enum status table_write_record(struct table *table, struct error *err) {
+enum status table_print_record(struct table *table, struct error *err) {
   if (table->escapes) {
     table_escape_record(table);
   }

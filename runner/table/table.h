@@ -134,5 +134,5 @@ bool stream_reader_is_gone(FILE *stream);
  * is not 0. *reader_gone may be NULL. */
 enum status stream_check(FILE *stream, bool failed, bool *reader_gone, struct error *err);
 /* Write a whole text and flush. */
-enum status stream_write(FILE *stream, const struct strbuf *text, bool *reader_gone,
+enum status stream_print(FILE *stream, const struct strbuf *text, bool *reader_gone,
                          struct error *err);

@@ -31,4 +31,4 @@ struct table_writer {
 };
 
 /* Write table->record and clear it. */
-enum status table_write_record(struct table *table, struct error *err);
+enum status table_print_record(struct table *table, struct error *err);

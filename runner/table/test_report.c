@@ -19,24 +19,24 @@ static void test_report_junit(const struct test_report *report, struct strbuf *o
   static const char *const ELEMENTS[] = {NULL, "failure", "error", "skipped"};
   size_t counts[test_outcome_count];
   test_report_count(report, counts);
-  html_append(out,
-              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"%s\" tests=\"%zu\" "
-              "failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n  <properties>\n",
-              report->name, report->case_count, counts[TEST_FAILED], counts[TEST_ERROR],
-              counts[TEST_SKIPPED]);
+  html_put(out,
+           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"%s\" tests=\"%zu\" "
+           "failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n  <properties>\n",
+           report->name, report->case_count, counts[TEST_FAILED], counts[TEST_ERROR],
+           counts[TEST_SKIPPED]);
   for (size_t i = 0; i < report->property_count; i++) {
-    html_append(out, "    <property name=\"%s\" value=\"%s\"/>\n", report->properties[i].name,
-                report->properties[i].value);
+    html_put(out, "    <property name=\"%s\" value=\"%s\"/>\n", report->properties[i].name,
+             report->properties[i].value);
   }
   strbuf_append(out, "  </properties>\n");
   for (size_t i = 0; i < report->case_count; i++) {
     const struct test_case *test = &report->cases[i];
-    html_append(out, "  <testcase classname=\"%s\" name=\"%s\"", test->suite, test->name);
+    html_put(out, "  <testcase classname=\"%s\" name=\"%s\"", test->suite, test->name);
     if (test->outcome == TEST_PASSED) {
       strbuf_append(out, "/>\n");
     } else {
-      html_append(out, ">\n    <%s message=\"%s\"/>\n  </testcase>\n", ELEMENTS[test->outcome],
-                  test->message);
+      html_put(out, ">\n    <%s message=\"%s\"/>\n  </testcase>\n", ELEMENTS[test->outcome],
+               test->message);
     }
   }
   strbuf_append(out, "</testsuite>\n");
@@ -94,7 +94,7 @@ static void test_report_ctrf(const struct test_report *report, struct strbuf *ou
   strbuf_append_char(out, '\n');
 }
 
-enum status test_report_write(const struct test_report *report, enum test_format format,
+enum status test_report_print(const struct test_report *report, enum test_format format,
                               FILE *stream, struct error *err) {
   SCOPED(strbuf_fini) struct strbuf out = STRBUF(REPORT_MAX);
   switch (format) {
@@ -107,5 +107,5 @@ enum status test_report_write(const struct test_report *report, enum test_format
     test_report_junit(report, &out);
     break;
   }
-  return stream_write(stream, &out, NULL, err);
+  return stream_print(stream, &out, NULL, err);
 }

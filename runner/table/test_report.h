@@ -37,5 +37,5 @@ struct test_report {
   size_t case_count;
 };
 
-enum status test_report_write(const struct test_report *report, enum test_format format,
+enum status test_report_print(const struct test_report *report, enum test_format format,
                               FILE *stream, struct error *err) CHECK_RESULT;

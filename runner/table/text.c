@@ -10,7 +10,7 @@
 enum { SHORT_DIGITS = 5, ROUNDED_DIGITS = 9, ROUNDED_DECIMALS = 2 };
 
 /* A rounded number in as few digits as it was rounded to. */
-static bool write_rounded(double value, char text[NUMBER_TEXT_MAX]) {
+static bool text_put_rounded(double value, char text[NUMBER_TEXT_MAX]) {
   const double magnitude = fabs(value);
   if (!(magnitude >= 1e-5 && magnitude < 1e15)) {
     return false;
@@ -32,7 +32,7 @@ void text_real_short(double value, char text[NUMBER_TEXT_MAX]) {
   double magnitude = fabs(value);
   if (value == 0) {
     (void)snprintf(text, NUMBER_TEXT_MAX, "0");
-  } else if (write_rounded(value, text)) {
+  } else if (text_put_rounded(value, text)) {
     return;
   } else if (magnitude >= 99999.5 && magnitude < 1e15) {
     (void)snprintf(text, NUMBER_TEXT_MAX, "%.0f",
@@ -84,7 +84,7 @@ static bool is_control(uint32_t code) {
          (code >= 0x2066 && code <= 0x2069);
 }
 
-static void append_markdown(struct strbuf *buffer, char c) {
+static void text_put_markdown(struct strbuf *buffer, char c) {
   if (c == '<') {
     strbuf_append(buffer, "&lt;");
   } else if (c == '&') {
@@ -107,7 +107,7 @@ void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum e
     } else if (is_control(code)) {
       strbuf_printf(buffer, "\\u%04" PRIx32, code);
     } else if (size == 1 && style == ESCAPE_MARKDOWN) {
-      append_markdown(buffer, bytes[i]);
+      text_put_markdown(buffer, bytes[i]);
     } else {
       strbuf_append_n(buffer, bytes + i, size);
     }
@@ -132,7 +132,7 @@ const char *text_colour(unsigned tone) {
   return COLOURS[tone];
 }
 
-void text_append(struct strbuf *buffer, const char *text) {
+void text_put(struct strbuf *buffer, const char *text) {
   text_escape(buffer, text, strlen(text), ESCAPE_TERMINAL);
 }
 

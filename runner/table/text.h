@@ -15,7 +15,7 @@ enum escape_style {
  * 123457, 1.2346e-09). */
 void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
 /* Escaped for a terminal. */
-void text_append(struct strbuf *buffer, const char *text);
+void text_put(struct strbuf *buffer, const char *text);
 void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum escape_style style);
 /* Valid UTF-8: invalid bytes become U+FFFD. */
 void text_repair(struct strbuf *buffer, const char *bytes, size_t length);

@@ -259,7 +259,7 @@ static void text_leave_out(const struct table *table, struct text_layout *layout
 
 /* "first a, b=1 last" in lines below the table; the columns that all rows have the same value of,
  * with it, or the others. */
-static void text_say_columns(struct table *table, const struct text_layout *layout, bool same,
+static void text_put_columns(struct table *table, const struct text_layout *layout, bool same,
                              const char *first, const char *last) {
   SCOPED(strbuf_fini) struct strbuf names = STRBUF(RECORD_MAX);
   SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
@@ -406,9 +406,9 @@ static enum status text_print(struct table *table, struct error *err) {
     failed =
         options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);
     scols_unref_table(lines);
-    text_say_columns(table, &layout, true,
+    text_put_columns(table, &layout, true,
                      layout.rows->row_count == 1 ? "other columns: " : "in all rows ", "");
-    text_say_columns(table, &layout, false, "no room for ",
+    text_put_columns(table, &layout, false, "no room for ",
                      ": a wider terminal or --format csv shows them");
   }
   return stream_check(options->stream, failed != 0 || ferror(options->stream) != 0,
@@ -427,7 +427,7 @@ static enum status text_start_again(struct table *table, struct error *err) {
   RETURN_ON_ERROR(text_print(table, err));
   text_drop(table);
   strbuf_append_char(&table->record, '\n');
-  RETURN_ON_ERROR(table_write_record(table, err));
+  RETURN_ON_ERROR(table_print_record(table, err));
   return text_begin(table, err);
 }
 
@@ -446,7 +446,7 @@ static enum status text_end(struct table *table, struct error *err) {
   }
   if (table->options.empty != NULL) {
     strbuf_printf(&table->record, "%s\n", table->options.empty);
-    return table_write_record(table, err);
+    return table_print_record(table, err);
   }
   /* libsmartcols prints no heading for a table without lines. */
   for (size_t i = 0; i < table->column_count; i++) {
@@ -454,7 +454,7 @@ static enum status text_end(struct table *table, struct error *err) {
     strbuf_append(&table->record, text_of_heading(table, i));
   }
   strbuf_append_char(&table->record, '\n');
-  return table_write_record(table, err);
+  return table_print_record(table, err);
 }
 
 const struct table_writer TEXT_WRITER = {text_begin, text_row, text_end, text_drop};

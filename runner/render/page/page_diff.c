@@ -116,7 +116,7 @@ static void page_put_case(const struct page_cases *cases, size_t index, double s
              diff_counts_words(&arena, row, false));
 }
 
-static void page_put_cases(const struct page_cases *cases, const size_t *rows, size_t count,
+static void page_put_table(const struct page_cases *cases, const size_t *rows, size_t count,
                            const char *caption) {
   const double scale = page_interval_scale(cases->comparison, rows, count);
   html_print(cases->page,
@@ -144,7 +144,7 @@ static void page_put_group(const struct page_cases *cases, const struct diff_gro
              page_verdict_class(group->verdict), verdict_text(group->verdict),
              group->provisional == group->count ? "?" : "", diff_group_title(cases->layout, group),
              diff_group_range(cases->layout, group), isfinite(group->low) ? " %" : "");
-  page_put_cases(cases, group->rows, shown, group->block[0] != '\0' ? group->block : "Cases");
+  page_put_table(cases, group->rows, shown, group->block[0] != '\0' ? group->block : "Cases");
   if (left_out > 0) {
     html_print(cases->page,
                "<p class=\"note\">%zu more %s not shown: <code>haul diff A B -v</code></p>\n",
@@ -165,7 +165,7 @@ static void page_put_groups(const struct page_cases *cases, bool same) {
       continue;
     }
     if (count > 0 && (group == NULL || group->folded)) {
-      page_put_cases(cases, rows, count, "Cases");
+      page_put_table(cases, rows, count, "Cases");
       count = 0;
     }
     if (group != NULL && group->folded) {
@@ -180,7 +180,7 @@ static void page_put_groups(const struct page_cases *cases, bool same) {
 }
 
 /* What a table of a terminal has, with the intervals drawn, and maps of places. */
-static bool page_say_cases(struct diff_view *view) {
+static bool page_put_cases(struct diff_view *view) {
   FILE *page = view->document->options.stream;
   const struct comparison *comparison = view->comparison;
   const size_t same = comparison->summary.verdicts[VERDICT_SAME];
@@ -206,7 +206,7 @@ static bool page_say_cases(struct diff_view *view) {
 }
 
 /* Below what the columns mean: the maps, then the heading of the rest. */
-static void page_say_below(struct diff_view *view) {
+static void page_put_below(struct diff_view *view) {
   FILE *page = view->document->options.stream;
   if (view->context == NULL) {
     return; /* no cases */
@@ -227,11 +227,11 @@ void page_diff(FILE *page, const struct comparison *comparison, const char *cons
   struct diff_view view = {.document = &parts.document,
                            .comparison = comparison,
                            .show = &show,
-                           .say_cases = page_say_cases,
-                           .say_below = page_say_below};
+                           .put_cases = page_put_cases,
+                           .put_below = page_put_below};
   diff_view_init(&view);
   (void)fputs("<section id=\"comparison\">\n<h2>What changed</h2>\n", page);
-  diff_say(&view);
+  diff_put(&view);
   diff_layout_fini(&view.layout);
   page_results_fini(&parts);
 }

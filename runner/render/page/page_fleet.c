@@ -36,7 +36,7 @@ struct fleet_page {
   X("in", text, part->blocks)                                                                      \
   X("evidence", text, part->evidence)
 
-static void fleet_say_parts(struct fleet_page *f) {
+static void fleet_put_parts(struct fleet_page *f) {
   struct document *document = &f->parts.document;
   DOCUMENT_COLUMNS(document, FLEET_PART_COLUMNS, .csv = "haul-fleet-parts.csv");
   for (size_t i = 0; i < f->found->now->part_count; i++) {
@@ -47,7 +47,7 @@ static void fleet_say_parts(struct fleet_page *f) {
 }
 
 /* What cannot be told; if nothing is slow either, that all is well. */
-static void fleet_say_answers(struct fleet_page *f, const struct outliers *found,
+static void fleet_put_answers(struct fleet_page *f, const struct outliers *found,
                               const char *all_clear) {
   const char **doubts = NULL;
   const size_t count = outliers_doubts(&f->arena, f->found->measured, found, &doubts);
@@ -59,17 +59,17 @@ static void fleet_say_answers(struct fleet_page *f, const struct outliers *found
   }
 }
 
-static void fleet_put_parts(struct fleet_page *f) {
+static void fleet_put_swap(struct fleet_page *f) {
   struct document *document = &f->parts.document;
   (void)fputs("<section id=\"swap\"><h2>What to look at, slowest first</h2>\n", f->page);
-  fleet_say_answers(f, f->found->now,
+  fleet_put_answers(f, f->found->now,
                     "No GPU, link or node is slower than its peers on the other nodes.");
   if (f->found->now->part_count > 0) {
     document_put(
         document,
         "Each is slower than the same GPU or link of the other nodes, and than the others of its "
         "node, by more than these usually differ.");
-    fleet_say_parts(f);
+    fleet_put_parts(f);
   }
   document_gap(document);
   (void)fputs("</section>\n", f->page);
@@ -266,7 +266,7 @@ static void fleet_put_changes(struct fleet_page *f) {
     document_put_toned(document, TONE_BAD, "%s",
                        outliers_alone_words(&f->arena, &changes->parts[i]));
   }
-  fleet_say_answers(f, changes, "No node changed unlike the others.");
+  fleet_put_answers(f, changes, "No node changed unlike the others.");
   document_gap(document);
   html_print(f->page, "<h3>What all nodes have in common: %zu nodes in both</h3>\n",
              changes->hosts);
@@ -312,7 +312,7 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
       undecided, f->found->now->cases);
   page_begin(f->page, title, lead, entries, count);
   page_put_simulated(f->page, measured, measured->run_count - 1);
-  fleet_put_parts(f);
+  fleet_put_swap(f);
   fleet_put_reasons(f);
   fleet_put_map(f);
   fleet_put_changes(f);

@@ -9,7 +9,7 @@
 
 ENUM_NAMES_DEFINE(run_part, RUN_PART_LIST)
 
-static const char *page_run_say(const struct page_run *run, const char *column) {
+static const char *page_run_text(const struct page_run *run, const char *column) {
   return result_set_text(&run->parts[RUN_PART_SUMMARY], 0, column);
 }
 
@@ -25,9 +25,9 @@ static const char *page_run_moment(struct arena *arena, const char *text, bool s
 
 const char *page_run_title(struct page_run *run) {
   struct arena *arena = run->parts[RUN_PART_SUMMARY].arena;
-  return arena_format(arena, "%s on %s, %s", page_run_say(run, "scenario"),
-                      page_run_say(run, "host_name"),
-                      page_run_moment(arena, page_run_say(run, "started_at"), false));
+  return arena_format(arena, "%s on %s, %s", page_run_text(run, "scenario"),
+                      page_run_text(run, "host_name"),
+                      page_run_moment(arena, page_run_text(run, "started_at"), false));
 }
 
 /* ---- title and badges ---- */
@@ -52,11 +52,11 @@ static void page_run_put_badges(FILE *page, const struct page_run *run) {
   if (page_run_count_of(run, "simulated") != 0) {
     page_run_put_badge(page, "warn", "simulated");
   }
-  if (strcmp(page_run_say(run, "origin"), "imported") == 0) {
+  if (strcmp(page_run_text(run, "origin"), "imported") == 0) {
     page_run_put_badge(page, "plain", "imported");
   }
-  const bool done = strcmp(page_run_say(run, "status"), "done") == 0;
-  page_run_put_badge(page, done ? page_run_good(run) : "bad", page_run_say(run, "status"));
+  const bool done = strcmp(page_run_text(run, "status"), "done") == 0;
+  page_run_put_badge(page, done ? page_run_good(run) : "bad", page_run_text(run, "status"));
   for (size_t i = 0; i < COUNT_OF(COUNTS); i++) {
     const long long count = page_run_count_of(run, COUNTS[i].column);
     if (count > 0) {
@@ -94,7 +94,7 @@ static void page_run_put_boxes(FILE *page, const struct page_run *run) {
     page_run_put_box(page, "Simulated.",
                      "A fake driver answered: these numbers say nothing about hardware.");
   }
-  if (strcmp(page_run_say(run, "status"), "running") == 0) {
+  if (strcmp(page_run_text(run, "status"), "running") == 0) {
     struct arena *arena = run->parts[RUN_PART_SUMMARY].arena;
     page_run_put_box(page, "Not ended.",
                      arena_format(arena,
@@ -102,9 +102,9 @@ static void page_run_put_boxes(FILE *page, const struct page_run *run) {
                                   "cases.",
                                   page_run_count_of(run, "measured"),
                                   page_run_count_of(run, "cases")));
-  } else if (page_run_say(run, "reason")[0] != '\0') {
-    const bool done = strcmp(page_run_say(run, "status"), "done") == 0;
-    page_run_put_box(page, done ? "Not all GPUs." : "Ended early.", page_run_say(run, "reason"));
+  } else if (page_run_text(run, "reason")[0] != '\0') {
+    const bool done = strcmp(page_run_text(run, "status"), "done") == 0;
+    page_run_put_box(page, done ? "Not all GPUs." : "Ended early.", page_run_text(run, "reason"));
   }
   page_run_put_throttling(page, &run->parts[RUN_PART_GPUS]);
 }
@@ -113,10 +113,10 @@ static void page_run_put_boxes(FILE *page, const struct page_run *run) {
 
 /* "12:31 UTC, took 1 min 20 s" */
 static const char *page_run_time_words(struct arena *arena, const struct page_run *run) {
-  const char *took = page_run_say(run, "duration_s");
+  const char *took = page_run_text(run, "duration_s");
   const double seconds = strtod(took, NULL);
   return arena_format(
-      arena, "%s UTC%s%s", page_run_moment(arena, page_run_say(run, "started_at"), true),
+      arena, "%s UTC%s%s", page_run_moment(arena, page_run_text(run, "started_at"), true),
       seconds > 0 ? ", took " : "",
       seconds > 0
           ? units_format_duration_short(seconds > 0 ? (uint64_t)(seconds * 1e9) : 0, UNITS_TEXT)
@@ -127,35 +127,36 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct arena *at = &arena;
   const long long nodes = page_run_count_of(run, "node_count");
-  const char *scenario = page_run_say(run, "scenario");
-  const char *host = arena_join(at, page_run_say(run, "host_name"), ", ", page_run_say(run, "os"));
-  const char *cuda = page_run_say(run, "cuda_driver_version");
-  const char *driver = page_run_say(run, "driver_version");
-  const char *only = page_run_say(run, "only_glob");
+  const char *scenario = page_run_text(run, "scenario");
+  const char *host =
+      arena_join(at, page_run_text(run, "host_name"), ", ", page_run_text(run, "os"));
+  const char *cuda = page_run_text(run, "cuda_driver_version");
+  const char *driver = page_run_text(run, "driver_version");
+  const char *only = page_run_text(run, "only_glob");
   const struct {
     const char *name, *value;
   } facts[] = {
       {"Measured", page_run_time_words(at, run)},
-      {"Scenario", arena_join(at, scenario, ": ", page_run_say(run, "description"))},
-      {"Tag", page_run_say(run, "tag")},
-      {"Host", arena_join(at, host, ", kernel ", page_run_say(run, "kernel"))},
+      {"Scenario", arena_join(at, scenario, ": ", page_run_text(run, "description"))},
+      {"Tag", page_run_text(run, "tag")},
+      {"Host", arena_join(at, host, ", kernel ", page_run_text(run, "kernel"))},
       {"Processors",
-       arena_join(at, page_run_say(run, "cpu_model"), ", ",
+       arena_join(at, page_run_text(run, "cpu_model"), ", ",
                   arena_format(at, "%lld NUMA %s", nodes, nodes == 1 ? "node" : "nodes"))},
       {"GPUs", page_run_count_of(run, "gpu_count") > 0
-                   ? arena_format(at, "%s \xc3\x97 %s", page_run_say(run, "gpu_count"),
-                                  page_run_say(run, "gpu_name"))
+                   ? arena_format(at, "%s \xc3\x97 %s", page_run_text(run, "gpu_count"),
+                                  page_run_text(run, "gpu_name"))
                    : "none"},
       {"Driver", driver[0] != '\0' && cuda[0] != '\0'
                      ? arena_format(at, "%s (CUDA %s)", driver, cuda)
                      : driver},
-      {"Cases", arena_format(at, "%s planned in %s %s%s%s", page_run_say(run, "cases"),
-                             page_run_say(run, "processes"),
+      {"Cases", arena_format(at, "%s planned in %s %s%s%s", page_run_text(run, "cases"),
+                             page_run_text(run, "processes"),
                              page_run_count_of(run, "processes") == 1 ? "process" : "processes",
                              only[0] != '\0' ? ", only " : "", only)},
-      {"haul", page_run_say(run, "haul_version")},
-      {"Run", arena_format(at, "%s, number %s of its database", page_run_say(run, "run_uuid"),
-                           page_run_say(run, "run"))},
+      {"haul", page_run_text(run, "haul_version")},
+      {"Run", arena_format(at, "%s, number %s of its database", page_run_text(run, "run_uuid"),
+                           page_run_text(run, "run"))},
   };
   (void)fputs("<details><summary>Host, software, command and number of this run</summary>\n<dl>\n",
               page);
@@ -164,9 +165,9 @@ static void page_run_put_facts(FILE *page, const struct page_run *run) {
       html_print(page, "<dt>%s</dt><dd>%s</dd>\n", facts[i].name, facts[i].value);
     }
   }
-  if (page_run_say(run, "command_line")[0] != '\0') {
+  if (page_run_text(run, "command_line")[0] != '\0') {
     html_print(page, "<dt>Command</dt><dd><code>%s</code></dd>\n",
-               page_run_say(run, "command_line"));
+               page_run_text(run, "command_line"));
   }
   (void)fputs("</dl></details>\n", page);
 }
@@ -301,13 +302,13 @@ static void page_run_put_answers(FILE *page, const struct page_run *run) {
   SCOPED(arena_fini) struct arena arena = {0};
   const long long cases = page_run_count_of(run, "cases");
   const long long measured = page_run_count_of(run, "measured");
-  const char *driver = page_run_say(run, "driver_version");
+  const char *driver = page_run_text(run, "driver_version");
   const bool gpus = page_run_count_of(run, "gpu_count") > 0;
   html_print(page,
              "<ul class=\"answers\">\n<li><b>Measured:</b> %s of %s cases on %s%s%s%s%s</li>\n",
              arena_format(&arena, "%lld", measured), arena_format(&arena, "%lld", cases),
-             gpus ? arena_format(&arena, "%s \xc3\x97 ", page_run_say(run, "gpu_count")) : "",
-             gpus ? page_run_say(run, "gpu_name") : page_run_say(run, "cpu_model"),
+             gpus ? arena_format(&arena, "%s \xc3\x97 ", page_run_text(run, "gpu_count")) : "",
+             gpus ? page_run_text(run, "gpu_name") : page_run_text(run, "cpu_model"),
              driver[0] != '\0' ? ", driver " : "", driver,
              arena_format(&arena, ", %s", page_run_time_words(&arena, run)));
   page_run_put_comparisons(page, run);
@@ -359,12 +360,12 @@ static void page_run_put_folded(FILE *page, const struct page_run *run, enum run
 }
 
 void page_run_begin(FILE *page, const struct page_run *run) {
-  const char *tag = page_run_say(run, "tag");
+  const char *tag = page_run_text(run, "tag");
   const bool several = page_run_count_of(run, "processes") > 1;
   html_print(page, "<section id=\"%s\">\n", run->id);
   (void)fputs(run->alone ? "<h2 class=\"away\">" : "<h2>", page);
   html_print(page, tag[0] != '\0' ? "%s on %s <small>%s</small></h2>\n" : "%s on %s%s</h2>\n",
-             page_run_say(run, "scenario"), page_run_say(run, "host_name"), tag);
+             page_run_text(run, "scenario"), page_run_text(run, "host_name"), tag);
   page_run_put_badges(page, run);
   if (run->tiles != NULL && run->tiles[0] != '\0') {
     (void)fprintf(page, "<dl class=\"tiles\">\n%s</dl>\n", run->tiles);
@@ -383,11 +384,11 @@ void page_run_begin(FILE *page, const struct page_run *run) {
              "\xc2\xb1 %% is half %s.</p>\n",
              run->id, several ? " over the processes" : "",
              several ? "the range of the processes" : "the width of the 95 % confidence interval");
-  if (page_run_say(run, "pruned_at")[0] != '\0') {
+  if (page_run_text(run, "pruned_at")[0] != '\0') {
     html_print(page,
                "<p class=\"note\">haul prune deleted its trials on %s: their distributions are not "
                "shown.</p>\n",
-               page_run_say(run, "pruned_at"));
+               page_run_text(run, "pruned_at"));
   }
 }
 

@@ -515,7 +515,7 @@ static enum status curves_draw_all(struct curves *curves, struct drawing_to *to,
   return curves_draw_columns(curves, &columns, to, err);
 }
 
-static enum status curves_write(struct curves *curves, struct strbuf *text, struct error *err) {
+static enum status curves_print(struct curves *curves, struct strbuf *text, struct error *err) {
   struct plot_picture picture;
   struct drawing_to to = {.text = text, .picture = curves->picture ? &picture : NULL};
   if (curves->picture && curves->rows.row_count > 0) {
@@ -540,9 +540,9 @@ static enum status curves_write(struct curves *curves, struct strbuf *text, stru
 static enum status curves_end(void *context, struct error *err) {
   struct curves *curves = context;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(CURVES_TEXT_MAX);
-  enum status status = curves_write(curves, &text, err);
+  enum status status = curves_print(curves, &text, err);
   if (status == STATUS_OK && curves->stream != NULL) {
-    status = stream_write(curves->stream, &text, &curves->reader_gone, err);
+    status = stream_print(curves->stream, &text, &curves->reader_gone, err);
   }
   result_set_fini(&curves->rows);
   return status;

@@ -84,8 +84,8 @@ static double machine_char(const char *kind) {
 void machine_put_text(struct machine_drawing *d, const char *kind, double x, double y, double room,
                       const char *words) {
   const size_t most = room > 0 ? (size_t)(room / machine_char(kind)) : 0;
-  html_append(d->text, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\">", kind, x, y);
-  html_append_cut(d->text, words, most);
+  html_put(d->text, "<text class=\"%s\" x=\"%.0f\" y=\"%.0f\">", kind, x, y);
+  html_put_cut(d->text, words, most);
   strbuf_append(d->text, "</text>\n");
 }
 
@@ -396,9 +396,9 @@ static void machine_draw_fabric(struct machine_drawing *d) {
     right = fmax(right, x + COLUMN - BOX_GAP);
   }
   machine_put_box(d, "bus", left, top + WIRE, right - left, BUS);
-  html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">%s%s", left + PAD, top + WIRE + 19,
-              machine_nvlink_words(d->arena, machine, 0, 1),
-              machine->gpu_count > 2 ? " between each pair" : "");
+  html_put(d->text, "<text x=\"%.0f\" y=\"%.0f\">%s%s", left + PAD, top + WIRE + 19,
+           machine_nvlink_words(d->arena, machine, 0, 1),
+           machine->gpu_count > 2 ? " between each pair" : "");
   if (machine->gpu_count == 2 && right - left > 3 * COLUMN) {
     machine_put_both_ways(d, 0, 1);
   }
@@ -406,7 +406,7 @@ static void machine_draw_fabric(struct machine_drawing *d) {
   d->y = top + WIRE + BUS;
   if (machine->gpu_count == 2 && right - left <= 3 * COLUMN && d->run != NULL) {
     d->y += LINE + 4;
-    html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">", left + PAD, d->y);
+    html_put(d->text, "<text x=\"%.0f\" y=\"%.0f\">", left + PAD, d->y);
     machine_put_both_ways(d, 0, 1);
     strbuf_append(d->text, "</text>\n");
   }
@@ -422,7 +422,7 @@ static void machine_draw_lane(struct machine_drawing *d, uint32_t a, uint32_t b,
   d->width = fmax(d->width, length + 2 * MARGIN);
   const double x = fmin(left, d->width - MARGIN - length);
   machine_put_box(d, "page", x - 3, y - 15, length + 6, LINE - 2);
-  html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">%s", x, y - 4, words);
+  html_put(d->text, "<text x=\"%.0f\" y=\"%.0f\">%s", x, y - 4, words);
   machine_put_both_ways(d, a, b);
   strbuf_append(d->text, "</text>\n");
 }
@@ -539,16 +539,16 @@ static void machine_draw_whole(const struct machine *machine,
     strbuf_append_n(text, (const char *)style->data, (size_t)(style->end - style->data));
     strbuf_append(text, "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
   }
-  html_append(text, "<title id=\"%s-title\">%s: %u %s, %u NUMA %s, and what joins them</title>\n",
-              id, machine->host_name, machine->gpu_count,
-              strings_plural(machine->gpu_count, "GPU", "GPUs"), machine->node_count,
-              strings_plural(machine->node_count, "node", "nodes"));
+  html_put(text, "<title id=\"%s-title\">%s: %u %s, %u NUMA %s, and what joins them</title>\n", id,
+           machine->host_name, machine->gpu_count,
+           strings_plural(machine->gpu_count, "GPU", "GPUs"), machine->node_count,
+           strings_plural(machine->node_count, "node", "nodes"));
   strbuf_append_n(text, inner.text, inner.length);
   strbuf_append(text, "</svg>\n");
 }
 
-void machine_drawing_append(const struct machine *machine, const struct machine_measured *measured,
-                            const char *id, struct strbuf *text) {
+void machine_drawing_put(const struct machine *machine, const struct machine_measured *measured,
+                         const char *id, struct strbuf *text) {
   machine_draw_whole(machine, measured, id, NULL, text);
 }
 

@@ -18,8 +18,8 @@ struct machine_measured {
 
 /* Append the element for a page. measured: NULL = the machine alone. id: letters, digits and '-',
  * once in a page. */
-void machine_drawing_append(const struct machine *machine, const struct machine_measured *measured,
-                            const char *id, struct strbuf *text);
+void machine_drawing_put(const struct machine *machine, const struct machine_measured *measured,
+                         const char *id, struct strbuf *text);
 /* Append a picture of its own, whose colours do not depend on a page. */
 void machine_drawing_picture(const struct machine *machine, const struct machine_measured *measured,
                              struct strbuf *text);

@@ -65,23 +65,23 @@ void machine_put_rate(struct machine_drawing *d, const struct machine_rate *rate
   char number[MATRIX_NUMBER_MAX];
   const char letter[2] = {machine_rate_letter(d, rate), '\0'};
   matrix_number(rate->gbps, number);
-  html_append(d->text, "%s<tspan class=\"rate\"><title>%s: %s GB/s", before, rate->name, number);
+  html_put(d->text, "%s<tspan class=\"rate\"><title>%s: %s GB/s", before, rate->name, number);
   if (isfinite(rate->percent_of_peak)) {
-    html_append(d->text, ", %.1f %% of %.1f", rate->percent_of_peak, rate->peak_gbps);
+    html_put(d->text, ", %.1f %% of %.1f", rate->percent_of_peak, rate->peak_gbps);
   }
-  html_append(d->text,
-              "</title>%s</tspan><tspan class=\"mark\" dy=\"-4\">%s</tspan>"
-              "<tspan dy=\"4\">\xe2\x80\x8b</tspan>",
-              number, letter);
+  html_put(d->text,
+           "</title>%s</tspan><tspan class=\"mark\" dy=\"-4\">%s</tspan>"
+           "<tspan dy=\"4\">\xe2\x80\x8b</tspan>",
+           number, letter);
 }
 
 void machine_put_rate_line(struct machine_drawing *d, double x, double y, const char *before,
                            const struct machine_rate *rate) {
   if (rate != NULL) {
-    html_append(d->text, "<text x=\"%.0f\" y=\"%.0f\">", x, y);
+    html_put(d->text, "<text x=\"%.0f\" y=\"%.0f\">", x, y);
     machine_put_rate(d, rate, before);
     if (isfinite(rate->percent_of_peak)) {
-      html_append(d->text, " %.0f %%", rate->percent_of_peak);
+      html_put(d->text, " %.0f %%", rate->percent_of_peak);
     }
     strbuf_append(d->text, "</text>\n");
   }
@@ -152,8 +152,8 @@ static void machine_draw_matrix(struct machine_drawing *d, const struct machine_
     machine_put_text(d, "dim", MARGIN, d->y, CELL,
                      arena_format(d->arena, "%s%d", place_text(matrix->down), rows[r]));
     for (uint32_t c = 0; c < column_count; c++) {
-      html_append(d->text, "<text class=\"end\" x=\"%d\" y=\"%.0f\">",
-                  (int)(MARGIN + CELL * (c + 2) - 6), d->y);
+      html_put(d->text, "<text class=\"end\" x=\"%d\" y=\"%.0f\">",
+               (int)(MARGIN + CELL * (c + 2) - 6), d->y);
       machine_put_rate(d, machine_matrix_rate(d, matrix, rows[r], columns[c]), "");
       strbuf_append(d->text, "</text>\n");
     }

@@ -284,7 +284,7 @@ static void plot_put_legend(const struct pen *pen, const struct plot *plot,
     plot_put_spaces(pen->text, 2);
     plot_put_coloured(pen, (unsigned char)(1 + i % COLOURS), letter);
     plot_put_spaces(pen->text, 2);
-    text_append(pen->text, plot->curves[i].name);
+    text_put(pen->text, plot->curves[i].name);
     strbuf_append(pen->text, plot_shows(canvas, letter[0]) ? "" : " (behind others)");
     strbuf_append_char(pen->text, '\n');
   }
@@ -292,7 +292,7 @@ static void plot_put_legend(const struct pen *pen, const struct plot *plot,
     plot_put_spaces(pen->text, 2);
     plot_put_coloured(pen, COLOUR_LEVEL, pen->style->unicode ? "\xe2\xa0\x81" : ".");
     plot_put_spaces(pen->text, 2);
-    text_append(pen->text, plot->levels[i].name);
+    text_put(pen->text, plot->levels[i].name);
     strbuf_append_char(pen->text, '\n');
   }
   if (plot->curve_count > PLOT_CURVES_MAX) {
@@ -313,13 +313,13 @@ static unsigned plot_margin_of(const struct plot_axis *y) {
 static void plot_put_head(const struct pen *pen, const struct plot *plot) {
   if (plot->title[0] != '\0') {
     strbuf_append(pen->text, pen->style->colour ? "\033[1m" : "");
-    text_append(pen->text, plot->title);
+    text_put(pen->text, plot->title);
     strbuf_append(pen->text, pen->style->colour ? "\033[0m\n" : "\n");
   }
   if (plot->y_name[0] != '\0') {
     const size_t length = strlen(plot->y_name);
     plot_put_spaces(pen->text, pen->margin > length + 2 ? pen->margin - length - 2 : 0);
-    text_append(pen->text, plot->y_name);
+    text_put(pen->text, plot->y_name);
     strbuf_append_char(pen->text, '\n');
   }
 }

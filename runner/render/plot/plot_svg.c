@@ -171,12 +171,12 @@ static void svg_put_labels(const struct drawing *drawing) {
   const double x = LEFT + drawing->width + LABEL_GAP;
   for (size_t i = 0; i < drawing->label_count; i++) {
     const struct curve_label *label = &drawing->labels[i];
-    html_append(text,
-                "<path class=\"leader c%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
-                "<text class=\"label c%zu\" x=\"%.1f\" y=\"%.1f\">",
-                label->curve % PLOT_SVG_COLOURS, label->end.x + 3, label->end.y, x - 4, label->y,
-                label->curve % PLOT_SVG_COLOURS, x, label->y + 4);
-    html_append_cut(text, label->name, LABEL_CHARS);
+    html_put(text,
+             "<path class=\"leader c%zu\" d=\"M%.1f %.1fL%.1f %.1f\"/>"
+             "<text class=\"label c%zu\" x=\"%.1f\" y=\"%.1f\">",
+             label->curve % PLOT_SVG_COLOURS, label->end.x + 3, label->end.y, x - 4, label->y,
+             label->curve % PLOT_SVG_COLOURS, x, label->y + 4);
+    html_put_cut(text, label->name, LABEL_CHARS);
     strbuf_append(text, "</text>\n");
   }
 }
@@ -207,11 +207,11 @@ static void svg_put_axes(const struct drawing *drawing) {
       free_from = x + half + CHAR_WIDTH;
     }
   }
-  html_append(text,
-              "<path class=\"frame\" d=\"M%d %dV%.1fH%.1f\"/><text class=\"name\" x=\"%d\" "
-              "y=\"%d\">%s</text><text class=\"name end\" x=\"%.1f\" y=\"%.1f\">%s</text></g>\n",
-              LEFT, TOP, bottom, LEFT + drawing->width, LEFT, TOP - 10, drawing->plot->y_name,
-              LEFT + drawing->width, bottom + 36, drawing->plot->x_name);
+  html_put(text,
+           "<path class=\"frame\" d=\"M%d %dV%.1fH%.1f\"/><text class=\"name\" x=\"%d\" "
+           "y=\"%d\">%s</text><text class=\"name end\" x=\"%.1f\" y=\"%.1f\">%s</text></g>\n",
+           LEFT, TOP, bottom, LEFT + drawing->width, LEFT, TOP - 10, drawing->plot->y_name,
+           LEFT + drawing->width, bottom + 36, drawing->plot->x_name);
 }
 
 /* ---- curves ---- */
@@ -261,11 +261,11 @@ static void svg_put_levels(const struct drawing *drawing) {
   for (size_t i = 0; i < drawing->plot->level_count; i++) {
     const struct plot_level *level = &drawing->plot->levels[i];
     const struct plot_point at = svg_place(drawing, (struct plot_point){drawing->x.low, level->y});
-    html_append(drawing->text,
-                "<path class=\"level\" d=\"M%d %.1fH%.1f\"/><text class=\"level\" x=\"%d\" "
-                "y=\"%.1f\">%s</text>\n",
-                LEFT, at.y, LEFT + drawing->width, LEFT + 6,
-                at.y < TOP + LABEL_HEIGHT ? at.y + 12 : at.y - 4, level->name);
+    html_put(drawing->text,
+             "<path class=\"level\" d=\"M%d %.1fH%.1f\"/><text class=\"level\" x=\"%d\" "
+             "y=\"%.1f\">%s</text>\n",
+             LEFT, at.y, LEFT + drawing->width, LEFT + 6,
+             at.y < TOP + LABEL_HEIGHT ? at.y + 12 : at.y - 4, level->name);
   }
 }
 
@@ -279,12 +279,12 @@ static void svg_put_marks(const struct drawing *drawing) {
     const double x = LEFT + axis_place(&drawing->x, marks[i].x) * drawing->width;
     const double end =
         i + 1 < count ? LEFT + axis_place(&drawing->x, marks[i + 1].x) * drawing->width : WIDTH;
-    html_append(drawing->text,
-                "<path class=\"frame d1\" d=\"M%.1f %dV%.1f\"><title>%s</title></path>\n", x,
-                TOP - 4, TOP + drawing->height, marks[i].name);
+    html_put(drawing->text,
+             "<path class=\"frame d1\" d=\"M%.1f %dV%.1f\"><title>%s</title></path>\n", x, TOP - 4,
+             TOP + drawing->height, marks[i].name);
     if (x + 4 + CHAR_WIDTH * (double)text_width(marks[i].name) <= end) {
-      html_append(drawing->text, "<text class=\"start\" x=\"%.1f\" y=\"%d\">%s</text>\n", x + 4,
-                  x + 4 < name ? 23 : 11, marks[i].name);
+      html_put(drawing->text, "<text class=\"start\" x=\"%.1f\" y=\"%d\">%s</text>\n", x + 4,
+               x + 4 < name ? 23 : 11, marks[i].name);
     }
   }
 }
@@ -311,10 +311,10 @@ static void svg_put_points(const struct drawing *drawing, size_t index) {
     }
     const char *title = drawing->plot->titles != NULL ? drawing->plot->titles[i] : curve->name;
     const bool both = drawing->plot->titles == NULL && curve->name[0] != '\0';
-    html_append(drawing->text,
-                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>%s%s%s: %s %s%s</title></circle>",
-                at.x, at.y, title, both ? ", " : "", drawing->plot->titles == NULL ? x : "", y,
-                drawing->plot->y_name, span);
+    html_put(drawing->text,
+             "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"><title>%s%s%s: %s %s%s</title></circle>",
+             at.x, at.y, title, both ? ", " : "", drawing->plot->titles == NULL ? x : "", y,
+             drawing->plot->y_name, span);
   }
   strbuf_append(drawing->text, "</g>\n");
 }
@@ -331,15 +331,15 @@ static void svg_put_description(const struct drawing *drawing, struct plot_point
   svg_x_words(plot, high.x, xs[1]);
   matrix_number(low.y, numbers[0]);
   matrix_number(high.y, numbers[1]);
-  html_append(text,
-              "<title id=\"%s-title\">%s: %s over %s</title>\n<desc id=\"%s-text\">%zu %s from %s "
-              "to %s, values from %s to %s %s; axes are %s.</desc>\n",
-              drawing->id, plot->title, plot->y_name, plot->x_name, drawing->id,
-              drawing->curve_count, strings_plural(drawing->curve_count, "curve", "curves"), xs[0],
-              xs[1], numbers[0], numbers[1], plot->y_name,
-              drawing->x.logarithmic && drawing->y.logarithmic ? "logarithmic"
-              : drawing->x.logarithmic                         ? "logarithmic and linear"
-                                                               : "linear");
+  html_put(text,
+           "<title id=\"%s-title\">%s: %s over %s</title>\n<desc id=\"%s-text\">%zu %s from %s "
+           "to %s, values from %s to %s %s; axes are %s.</desc>\n",
+           drawing->id, plot->title, plot->y_name, plot->x_name, drawing->id, drawing->curve_count,
+           strings_plural(drawing->curve_count, "curve", "curves"), xs[0], xs[1], numbers[0],
+           numbers[1], plot->y_name,
+           drawing->x.logarithmic && drawing->y.logarithmic ? "logarithmic"
+           : drawing->x.logarithmic                         ? "logarithmic and linear"
+                                                            : "linear");
 }
 
 /* How much room names need at the right. */
@@ -463,8 +463,8 @@ static double svg_put_title(const struct plot_picture *picture, const char *titl
   for (char *rest = NULL, *line = strtok_r(lines.text, "\n", &rest); line != NULL;
        line = strtok_r(NULL, "\n", &rest)) {
     height += height > picture->height ? TITLE_LINE : TITLE_HEIGHT;
-    html_append(picture->text, "<text class=\"title\" x=\"%d\" y=\"%.0f\">%s</text>\n",
-                MARGIN + LEFT, height - 10.0, line);
+    html_put(picture->text, "<text class=\"title\" x=\"%d\" y=\"%.0f\">%s</text>\n", MARGIN + LEFT,
+             height - 10.0, line);
   }
   return height;
 }
@@ -478,8 +478,8 @@ void plot_picture_add(struct plot_picture *picture, const struct plot *plot,
   if (svg_lay_out(&drawing, scale)) {
     picture->height = drawing.offset + TOP + drawing.height + BOTTOM;
   } else {
-    html_append(picture->text, "<text x=\"%d\" y=\"%.0f\">nothing to draw</text>\n", MARGIN + LEFT,
-                drawing.offset + TITLE_HEIGHT);
+    html_put(picture->text, "<text x=\"%d\" y=\"%.0f\">nothing to draw</text>\n", MARGIN + LEFT,
+             drawing.offset + TITLE_HEIGHT);
     picture->height = drawing.offset + 2 * TITLE_HEIGHT;
   }
 }

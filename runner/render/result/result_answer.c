@@ -63,7 +63,8 @@ static const char *answer_memory(const struct run_row *row) {
   return "";
 }
 
-static void answer_put(struct arena *arena, struct answer_pairs *pairs, const struct run_row *row) {
+static void answer_keep(struct arena *arena, struct answer_pairs *pairs,
+                        const struct run_row *row) {
   const size_t i = FIRST_OF(k, pairs->count,
                             strcmp(pairs->items[k]->source, row->source) == 0 &&
                                 strcmp(pairs->items[k]->target, row->target) == 0);
@@ -98,7 +99,7 @@ static struct answer_pairs answer_select(struct arena *arena, const struct answe
     if (answer_is_as_large(row, all->items[best]) &&
         strings_equal(row->method, all->items[best]->method) &&
         strcmp(answer_memory(row), answer_memory(all->items[best])) == 0) {
-      answer_put(arena, &pairs, row);
+      answer_keep(arena, &pairs, row);
     }
   }
   return pairs;
@@ -159,7 +160,7 @@ static const char *answer_latency(struct arena *arena, const struct answer_pairs
                       arena_around(arena, "; slowest: ", answer_worst(arena, span, true), ""));
 }
 
-static void answer_say(struct document *document, struct arena *arena, bool *said, const char *what,
+static void answer_put(struct document *document, struct arena *arena, bool *said, const char *what,
                        const char *text) {
   if (!*said) {
     document_gap(document);
@@ -375,7 +376,7 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
   bool said = false;
   const char *failed = answer_failed(&arena, rows);
   if (failed[0] != '\0') {
-    answer_say(document, &arena, &said, "No result", failed);
+    answer_put(document, &arena, &said, "No result", failed);
   }
   const char *latency = "";
   for (unsigned i = 0; i < answer_count; i++) {
@@ -385,25 +386,25 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
     }
     /* What copies within the host reach is an answer where there is no GPU. */
     if (rates[i].count > 0 && (i != ANSWER_HOST || !said)) {
-      answer_say(document, &arena, &said, ANSWERS[i].rate, answer_rates(&arena, &rates[i]));
+      answer_put(document, &arena, &said, ANSWERS[i].rate, answer_rates(&arena, &rates[i]));
     }
   }
   if (latency[0] != '\0') {
-    answer_say(document, &arena, &said, "Latency", latency);
+    answer_put(document, &arena, &said, "Latency", latency);
   }
   const char *skipped = skipped_command != NULL ? result_skipped(&arena, rows) : "";
   if (skipped[0] != '\0') {
-    answer_say(document, &arena, &said, "Skipped",
+    answer_put(document, &arena, &said, "Skipped",
                arena_format(&arena, "%s (%s)", skipped, skipped_command));
   }
   const char *throttled = remarks != NULL ? answer_throttled(&arena, rows) : "";
   if (throttled[0] != '\0') {
-    answer_say(document, &arena, &said, "Slowed", throttled);
+    answer_put(document, &arena, &said, "Slowed", throttled);
   }
   bool common = false;
   const size_t noted = remarks != NULL ? result_remarks_count(remarks, &common) : 0;
   if (said && noted > 0) {
-    answer_say(document, &arena, &said, "Notes",
+    answer_put(document, &arena, &said, "Notes",
                arena_format(&arena, "%s %s a note%s", answer_share(&arena, noted, rows->count),
                             strings_plural(noted, "has", "have"),
                             !common ? "" : strings_plural(noted, " of its own", " of their own")));

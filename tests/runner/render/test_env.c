@@ -247,7 +247,7 @@ static void assert_readable(const struct machine *machine, const struct result_s
   double height = 0;
   strbuf_init(&svg, (size_t)1 << 24);
   const struct machine_measured measured = {"run 7: this on that, 2026-11-20", rates};
-  machine_drawing_append(machine, rates != NULL ? &measured : NULL, "m", &svg);
+  machine_drawing_put(machine, rates != NULL ? &measured : NULL, "m", &svg);
   assert_int_equal(sscanf(strstr(svg.text, "viewBox="), "viewBox=\"0 0 %lf %lf", &width, &height),
                    2);
   const size_t count = read_texts(svg.text, texts);
@@ -337,7 +337,7 @@ static void assert_drawn(const struct machine *machine, const struct result_set 
   SCOPED(strbuf_fini) struct strbuf svg;
   strbuf_init(&svg, (size_t)1 << 24);
   const struct machine_measured measured = {"run 7: this on that, 2026-11-20", rates};
-  machine_drawing_append(machine, rates != NULL ? &measured : NULL, "m", &svg);
+  machine_drawing_put(machine, rates != NULL ? &measured : NULL, "m", &svg);
   if ((strstr(svg.text, part) != NULL) != there) {
     fail_msg("\"%s\" is %s in:\n%s", part, there ? "not" : "", svg.text);
   }

@@ -47,7 +47,7 @@ TEST(a_long_text_is_cut_between_characters) {
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct strbuf text;
     strbuf_init(&text, 1 << 12);
-    html_append_cut(&text, CASES[i][0], 5);
+    html_put_cut(&text, CASES[i][0], 5);
     assert_string_equal(text.text, CASES[i][1]);
     strbuf_fini(&text);
   }
