@@ -207,8 +207,10 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct pai
     p->processes[p->value_count] = pairs_process_number(p, median->process);
     p->runs[p->value_count] =
         p->by_node ? p->host_of[measured->runs[median->run].environment] : median->run;
-    p->tails[p->value_count] = log(median->tail);
     p->has_tails = p->has_tails && median->tail > 0;
+    if (p->has_tails) {
+      p->tails[p->value_count] = log(median->tail);
+    }
     p->values[p->value_count++] = log(median->ns);
     taken.count++;
     if (median->run != last_run) {
@@ -469,7 +471,7 @@ static bool pairs_group_is_on(const struct pairing *p, size_t first, size_t last
 static bool pairs_add_nodes(struct pairing *p) {
   size_t kept = 0;
   size_t nodes = 0;
-  struct pair_entry *entries = arena_array(&p->scratch, p->entry_count, sizeof *entries);
+  struct pair_entry *entries = p->unsorted;
   p->hosts.now++;
   FOR_EACH_HARDWARE(p, first, last) {
     if (!pairs_group_is_on(p, first, last, SIDE_A) || !pairs_group_is_on(p, first, last, SIDE_B)) {

@@ -373,6 +373,62 @@ static enum status measured_load_conditions(struct measured *measured, struct da
   return STATUS_OK;
 }
 
+/* ---- hardware ---- */
+
+static uint64_t measured_hash_hardware(const struct measured_environment *environment,
+                                       uint64_t gpus) {
+  XXH64_hash_t hash = 0;
+  if (gpus == 0) {
+    const char *node = environment->node;
+    return node != NULL && node[0] != '\0' ? XXH64(node, strlen(node), 1) | 1 : 0;
+  }
+  /* Nodes that play the same machine have the same UUIDs. */
+  if (environment->simulated && !strings_equal(environment->node, environment->host_name)) {
+    hash = XXH64(environment->node, strlen(environment->node), 1);
+  }
+  uint64_t found = 0;
+  for (size_t i = 0; i < environment->gpu_count; i++) {
+    const struct measured_gpu *gpu = &environment->gpus[i];
+    const uint64_t bit = measured_gpu_bit(true, gpu->number);
+    if ((gpus & bit) != 0 && gpu->uuid != NULL) {
+      hash = XXH64(gpu->uuid, strlen(gpu->uuid), hash);
+      found |= bit;
+    }
+  }
+  return found == gpus ? hash | 1 : 0;
+}
+
+/* Once for the cases of the same GPUs, which are many. */
+static void measured_find_hardware(struct measured *measured) {
+  uint64_t *sets = arena_array(&measured->arena, measured->case_count, sizeof *sets);
+  size_t count = 0;
+  for (size_t i = 0; i < measured->case_count; i++) {
+    struct measured_case *bench = &measured->cases[i];
+    while (bench->gpu_set < count && sets[bench->gpu_set] != bench->gpus) {
+      bench->gpu_set++;
+    }
+    sets[bench->gpu_set] = bench->gpus;
+    count = bench->gpu_set == count ? count + 1 : count;
+  }
+  uint64_t *hardware =
+      arena_array(&measured->arena, measured->environment_count * count, sizeof *hardware);
+  for (size_t i = 0; i < measured->environment_count * count; i++) {
+    hardware[i] = measured_hash_hardware(&measured->environments[i / count], sets[i % count]);
+  }
+  measured->hardware = hardware;
+  measured->gpu_set_count = count;
+}
+
+uint64_t measured_hardware(const struct measured *measured, size_t run, size_t bench) {
+  const struct measured_case *c = &measured->cases[bench];
+  const size_t environment = measured->runs[run].environment;
+  return measured->hardware != NULL
+             ? measured->hardware[environment * measured->gpu_set_count + c->gpu_set]
+             : measured_hash_hardware(&measured->environments[environment], c->gpus);
+}
+
+/* ---- all of it ---- */
+
 enum status measured_load(struct measured *measured, struct database *database, const char *only,
                           struct error *err) {
   struct reading reading;
@@ -381,6 +437,7 @@ enum status measured_load(struct measured *measured, struct database *database, 
   enum status status = measured_load_plans(measured, database, &reading, err);
   status = THEN(status, measured_load_cases(measured, database, only, &reading, err));
   status = THEN(status, measured_load_flows(measured, database, err));
+  measured_find_hardware(measured);
   status = THEN(status, measured_load_medians(measured, database, &reading, err));
   status = THEN(status, measured_load_conditions(measured, database, reading.ids.text, err));
   measured_end_reading(&reading);
@@ -418,31 +475,4 @@ enum status measured_process_ordinal(struct database *database, int64_t process,
   return database_read(database, "compare/process_ordinal",
                        PARAMETERS(PARAMETER(":process", process)), ORDINAL, ordinal, NULL, NULL,
                        err);
-}
-
-/* ---- hardware ---- */
-
-uint64_t measured_hardware(const struct measured *measured, size_t run, size_t bench) {
-  const struct measured_environment *environment =
-      &measured->environments[measured->runs[run].environment];
-  const struct measured_case *c = &measured->cases[bench];
-  XXH64_hash_t hash = 0;
-  if (c->gpus == 0) {
-    const char *node = environment->node;
-    return node != NULL && node[0] != '\0' ? XXH64(node, strlen(node), 1) | 1 : 0;
-  }
-  /* Nodes that play the same machine have the same UUIDs. */
-  if (environment->simulated && !strings_equal(environment->node, environment->host_name)) {
-    hash = XXH64(environment->node, strlen(environment->node), 1);
-  }
-  uint64_t found = 0;
-  for (size_t i = 0; i < environment->gpu_count; i++) {
-    const struct measured_gpu *gpu = &environment->gpus[i];
-    const uint64_t bit = measured_gpu_bit(true, gpu->number);
-    if ((c->gpus & bit) != 0 && gpu->uuid != NULL) {
-      hash = XXH64(gpu->uuid, strlen(gpu->uuid), hash);
-      found |= bit;
-    }
-  }
-  return found == c->gpus ? hash | 1 : 0;
 }

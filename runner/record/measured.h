@@ -102,7 +102,8 @@ struct measured_case {
   uint64_t size_bytes;
   const struct measured_flow *flows;
   size_t flow_count;
-  uint64_t gpus; /* bit i: GPU i has a part in it */
+  uint64_t gpus;  /* bit i: GPU i has a part in it */
+  size_t gpu_set; /* of measured.hardware: that of the cases with the same GPUs */
   /* Smallest change that matters, relative: of the runs with this case_key, what the one started
    * last says of those whose scenarios say it. 0 = none does. */
   double delta;
@@ -113,14 +114,14 @@ struct measured_median {
   uint32_t bench;  /* in measured.cases */
   int64_t process; /* process.id; 0 = skipped */
   double ns;       /* of one iteration; NAN = the case went wrong */
-  enum case_status status;
   double error; /* measured_load_errors(): standard error of ns from its trials, relative; 0 = not
                    known */
-  bool above_peak; /* faster than its peak allows: not to be compared with others */
-  double tail;     /* as error: 95th percentile of the trials over the median; 0 = not known */
+  double tail;  /* as error: 95th percentile of the trials over the median; 0 = not known */
   /* measured_load_undisturbed(): the undisturbed rate of several visits; 0 = there is none. Of one
    * visit it is ns. */
   double undisturbed_ns;
+  enum case_status status;
+  bool above_peak; /* faster than its peak allows: not to be compared with others */
 };
 
 /* Why such a median is not compared. */
@@ -160,6 +161,9 @@ struct measured {
   uint32_t *case_numbers; /* by bench_case.id, below case_ids_end: from 1 in cases; 0 = not there */
   int64_t case_ids_end;
   size_t plan_count; /* of runs and cases in their plans, with those that are not among the cases */
+  /* By environment, then set of GPUs, of measured_load(); NULL = it is found for each result. */
+  const uint64_t *hardware;
+  size_t gpu_set_count;
   /* In the order of cases, runs' ids, processes. */
   struct measured_median *medians;
   size_t median_count, median_capacity;
