@@ -131,8 +131,10 @@ static void record_bind_visits(struct statement *statement, const struct pending
 static enum status record_insert_case_run(struct record *record, const struct pending_case *pending,
                                           int64_t *id, struct error *err) {
   const struct case_report *report = &pending->report;
-  struct statement *statement = record_statement(record, INSERT_CASE_RUN);
+  SCOPED(statement_finalize) struct statement insert = {0};
+  struct statement *statement = &insert;
   struct summary summary = {0};
+  RETURN_ON_ERROR(record_statement(record, "result/insert_case_run", statement, err));
   summary_of_trials(report->trials, report->trial_count,
                     record_scratch(record, report->trial_count), &summary);
   /* What a worker skips is skipped by the run: the machine has no such thing. */
@@ -174,22 +176,22 @@ enum { NOTE_NUMBERS = 2 * NOTES_MAX };
 enum status record_insert_notes(struct record *record, int64_t case_run, const struct notes *notes,
                                 uint32_t first, struct error *err) {
   static const char *const AMOUNTS[] = {":amount", ":amount2", ":amount3", ":amount4"};
-  enum status status = STATUS_OK;
+  SCOPED(statement_finalize) struct statement insert = {0};
+  enum status status = record_statement(record, "result/insert_note", &insert, err);
   for (uint32_t i = 0; i < notes->count && status == STATUS_OK; i++) {
     const struct note *note = &notes->items[i];
-    struct statement *statement = record_statement(record, INSERT_NOTE);
-    statement_bind_int(statement, ":case_run", case_run);
-    statement_bind_int(statement, ":ordinal", first + i);
-    statement_bind_int(statement, ":numbers", NOTE_NUMBERS);
-    statement_bind_text(statement, ":kind", note_kind_text(note->kind));
+    statement_bind(&insert,
+                   PARAMETERS(PARAMETER(":case_run", case_run), PARAMETER(":ordinal", first + i),
+                              PARAMETER(":numbers", NOTE_NUMBERS),
+                              PARAMETER(":kind", note_kind_text(note->kind))));
     if (note->gpu != NOTE_NO_GPU) {
-      statement_bind_int(statement, ":gpu", note->gpu);
+      statement_bind_int(&insert, ":gpu", note->gpu);
     }
-    statement_bind_text(statement, ":what", note->what[0] != '\0' ? note->what : NULL);
+    statement_bind_text(&insert, ":what", note->what[0] != '\0' ? note->what : NULL);
     for (size_t k = 0; k < note_amount_count(note->kind); k++) {
-      statement_bind_real(statement, AMOUNTS[k], note->amounts[k]);
+      statement_bind_real(&insert, AMOUNTS[k], note->amounts[k]);
     }
-    status = statement_run(statement, err);
+    status = statement_run(&insert, err);
   }
   return status;
 }
@@ -197,7 +199,7 @@ enum status record_insert_notes(struct record *record, int64_t case_run, const s
 /* Insert a row without unbinding its parameters. */
 static enum status record_insert_bound(struct statement *statement, struct error *err) {
   if (sqlite3_step(statement->stmt) != SQLITE_DONE) {
-    return database_error(statement->database, statement->name, err);
+    return database_error(statement->database, err);
   }
   (void)sqlite3_reset(statement->stmt);
   return STATUS_OK;
@@ -206,7 +208,9 @@ static enum status record_insert_bound(struct statement *statement, struct error
 /* Hot: up to 10^6 rows per case. Parameters are bound by index, and stay bound between rows. */
 static enum status record_insert_trials(struct record *record, const struct case_report *report,
                                         int64_t case_run, struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_TRIAL);
+  SCOPED(statement_finalize) struct statement insert = {0};
+  struct statement *statement = &insert;
+  RETURN_ON_ERROR(record_statement(record, "result/insert_trial", statement, err));
   sqlite3_stmt *stmt = statement->stmt;
   const int ordinal = statement_parameter(statement, ":ordinal");
   const int phase = statement_parameter(statement, ":phase");
@@ -241,14 +245,15 @@ static enum status record_insert_trials(struct record *record, const struct case
     }
     status = record_insert_bound(statement, err);
   }
-  statement_reset(statement);
   return status;
 }
 
 static enum status record_insert_flow_trials(struct record *record,
                                              const struct case_report *report, int64_t case_run,
                                              struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_FLOW_TRIAL);
+  SCOPED(statement_finalize) struct statement insert = {0};
+  struct statement *statement = &insert;
+  RETURN_ON_ERROR(record_statement(record, "result/insert_flow_trial", statement, err));
   sqlite3_stmt *stmt = statement->stmt;
   const int ordinal = statement_parameter(statement, ":ordinal");
   const int flow = statement_parameter(statement, ":flow");
@@ -268,7 +273,6 @@ static enum status record_insert_flow_trials(struct record *record,
     (void)sqlite3_bind_int64(stmt, iterations, (int64_t)trial->iterations);
     status = record_insert_bound(statement, err);
   }
-  statement_reset(statement);
   return status;
 }
 
@@ -304,7 +308,9 @@ static void record_flow_values(const struct case_report *report, uint32_t flow, 
 static enum status record_insert_flow_runs(struct record *record, const struct case_report *report,
                                            uint32_t flow_count, int64_t case_run,
                                            struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_FLOW_RUN);
+  SCOPED(statement_finalize) struct statement insert = {0};
+  struct statement *statement = &insert;
+  RETURN_ON_ERROR(record_statement(record, "result/insert_flow_run", statement, err));
   double *values = record_scratch(record, report->trial_count);
   enum status status = STATUS_OK;
   if (report->flow_trial_count == 0) {

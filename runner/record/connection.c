@@ -131,7 +131,7 @@ const char *database_missing(const struct database *database) {
   return missing ? message + strlen(NONE) : NULL;
 }
 
-enum status database_error(const struct database *database, const char *what, struct error *err) {
+enum status database_error(const struct database *database, struct error *err) {
   const char *missing = database_missing(database);
   if (missing != NULL) {
     const int kind = (int)strcspn(missing, ":");
@@ -145,29 +145,28 @@ enum status database_error(const struct database *database, const char *what, st
   if (code == SQLITE_INTERRUPT && database->out_of_time) {
     return error_set_native(err, STATUS_INVALID, code,
                             "%s: reading takes longer than %.0f s, much more than its size "
-                            "explains; it was changed by other means, or is damaged (%s)",
-                            database->path, (double)database->limit_ns / 1e9, what);
+                            "explains; it was changed by other means, or is damaged",
+                            database->path, (double)database->limit_ns / 1e9);
   }
   int system_errno = sqlite3_system_errno(database->handle);
   enum status status = STATUS_DATABASE;
   const char *meaning = database_explain(code, &status);
-  return error_set_native(err, status, code, "%s: %s%s%s: %s (SQLite code %d%s%s)", database->path,
-                          meaning != NULL ? meaning : "", meaning != NULL ? ": " : "", what,
+  return error_set_native(err, status, code, "%s: %s%s%s (SQLite code %d%s%s)", database->path,
+                          meaning != NULL ? meaning : "", meaning != NULL ? ": " : "",
                           sqlite3_errmsg(database->handle), code, system_errno != 0 ? ", " : "",
                           system_errno != 0 ? strerror(system_errno) : "");
 }
 
-enum status database_run_sql(struct database *database, const char *sql, const char *what,
-                             struct error *err) {
+enum status database_run_sql(struct database *database, const char *sql, struct error *err) {
   database->step_started_ns = clock_read_ns(CLOCK_MONOTONIC_COARSE);
   const int code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
   database->used_ns += clock_read_ns(CLOCK_MONOTONIC_COARSE) - database->step_started_ns;
-  return code == SQLITE_OK ? STATUS_OK : database_error(database, what, err);
+  return code == SQLITE_OK ? STATUS_OK : database_error(database, err);
 }
 
 enum status database_script(struct database *database, const char *name, struct error *err) {
   char *sql = database_sql(name);
-  const enum status status = database_run_sql(database, sql, name, err);
+  const enum status status = database_run_sql(database, sql, err);
   free(sql);
   return status;
 }
@@ -187,7 +186,7 @@ enum status database_generate(struct database *database, const char *name, char 
 enum status database_run_generated(struct database *database, const char *name, struct error *err) {
   char *script = NULL;
   enum status status = database_generate(database, name, &script, err);
-  status = THEN(status, database_run_sql(database, script, name, err));
+  status = THEN(status, database_run_sql(database, script, err));
   free(script);
   return status;
 }
@@ -252,7 +251,7 @@ enum status statement_prepare(struct database *database, const char *name,
   *statement = (struct statement){.database = database, .name = name, .sql = text.begin};
   if (sqlite3_prepare_v3(database->handle, text.begin, (int)(text.end - text.begin),
                          SQLITE_PREPARE_PERSISTENT, &statement->stmt, NULL) != SQLITE_OK) {
-    return database_error(database, name, err);
+    return database_error(database, err);
   }
   return STATUS_OK;
 }
@@ -327,7 +326,7 @@ bool statement_next(struct statement *statement, enum status *status, struct err
     return true;
   }
   if (code != SQLITE_DONE) {
-    *status = database_error(statement->database, statement->name, err);
+    *status = database_error(statement->database, err);
   }
   statement_reset(statement);
   return false;

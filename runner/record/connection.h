@@ -131,8 +131,8 @@ enum status database_generate(struct database *database, const char *name, char 
 /* Run them. */
 enum status database_run_generated(struct database *database, const char *name,
                                    struct error *err) CHECK_RESULT;
-/* Run SQL of several statements; `what` names it in errors. */
-enum status database_run_sql(struct database *database, const char *sql, const char *what,
+/* Run SQL of several statements. */
+enum status database_run_sql(struct database *database, const char *sql,
                              struct error *err) CHECK_RESULT;
 /* A write transaction; a failing commit rolls back. Rolling back never fails. */
 enum status database_begin(struct database *database, struct error *err) CHECK_RESULT;
@@ -146,10 +146,10 @@ void database_end_reading(struct database *database);
 enum status database_end(struct database *database, enum status status,
                          struct error *err) CHECK_RESULT;
 
-/* Fill err from the handle's last error: the file, what (a statement's name), SQLite's message, and
+/* Fill err from the handle's last error: the file, SQLite's message, and
  * for the usual causes (full disk, lock, read-only) what to do. SQL of haul's own that names what
  * is not there: the file is not what its version says (DATABASE_ALTERED). */
-enum status database_error(const struct database *database, const char *what, struct error *err);
+enum status database_error(const struct database *database, struct error *err);
 /* What follows "it has no column TABLE.COLUMN". */
 #define DATABASE_ALTERED                                                                           \
   ", which its version of the schema has: it was not made by a released haul, or was changed by "  \

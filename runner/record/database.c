@@ -59,7 +59,7 @@ static enum status database_open_handle(struct database *database, int flags, in
     return database_configure(database, busy_ms, err);
   }
   if (database->handle != NULL) {
-    return database_error(database, "open", err);
+    return database_error(database, err);
   }
   return error_set_native(err, STATUS_NO_MEMORY, code, "%s: out of memory", database->path);
 }

@@ -33,11 +33,14 @@ static void record_take_keys(struct statement *statement, struct content *conten
   }
 }
 
-static void record_environment_key(struct record *record, const struct machine *machine,
-                                   char key[CONTENT_KEY_MAX]) {
-  struct statement *gpu = record_statement(record, INSERT_GPU);
-  struct statement *link = record_statement(record, INSERT_GPU_LINK);
-  struct statement *node = record_statement(record, INSERT_NODE);
+static enum status record_environment_key(struct record *record, const struct machine *machine,
+                                          char key[CONTENT_KEY_MAX], struct error *err) {
+  SCOPED(statement_finalize) struct statement gpu = {0};
+  SCOPED(statement_finalize) struct statement link = {0};
+  SCOPED(statement_finalize) struct statement node = {0};
+  RETURN_ON_ERROR(record_statement(record, "environment/insert_gpu", &gpu, err));
+  RETURN_ON_ERROR(record_statement(record, "environment/insert_gpu_link", &link, err));
+  RETURN_ON_ERROR(record_statement(record, "environment/insert_node", &node, err));
   struct content *content = content_new();
   content_int(content, machine->simulated);
   content_text(content, machine->host_name);
@@ -45,14 +48,14 @@ static void record_environment_key(struct record *record, const struct machine *
   content_text(content, machine->cuda_state);
   content_int(content, machine->gpu_count);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    record_take_keys(gpu, content, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
+    record_take_keys(&gpu, content, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
     for (uint32_t j = 0; j < machine->gpu_count; j++) {
-      record_take_keys(link, content, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
+      record_take_keys(&link, content, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
     }
   }
   content_int(content, machine->node_count);
   for (uint32_t i = 0; i < machine->node_count; i++) {
-    record_take_keys(node, content, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
+    record_take_keys(&node, content, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
     for (uint32_t j = 0; j < machine->node_count; j++) {
       content_int(content, machine->node_distance[i][j]);
     }
@@ -68,6 +71,7 @@ static void record_environment_key(struct record *record, const struct machine *
     content_text(content, machine->node_name);
   }
   content_finish(content, key);
+  return STATUS_OK;
 }
 
 /* Every different name once. */
@@ -90,23 +94,23 @@ static void record_join_gpu_names(const struct machine *machine, char *text, siz
 
 static enum status record_insert_environment(struct record *record, const struct machine *machine,
                                              const char *key, int64_t *id, struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_ENVIRONMENT);
+  SCOPED(statement_finalize) struct statement insert = {0};
+  RETURN_ON_ERROR(record_statement(record, "environment/insert_environment", &insert, err));
   char gpu_names[MACHINE_GPUS_MAX * (MACHINE_TEXT_MAX + 2)];
   record_join_gpu_names(machine, gpu_names, sizeof gpu_names);
   /* First all columns as if they were facts, then those that are none. */
-  for (int i = 1; i <= sqlite3_bind_parameter_count(statement->stmt); i++) {
-    const char *parameter = sqlite3_bind_parameter_name(statement->stmt, i);
-    statement_bind_text(statement, parameter, machine_value(machine, parameter + 1, -1));
+  for (int i = 1; i <= sqlite3_bind_parameter_count(insert.stmt); i++) {
+    const char *parameter = sqlite3_bind_parameter_name(insert.stmt, i);
+    statement_bind_text(&insert, parameter, machine_value(machine, parameter + 1, -1));
   }
-  statement_bind_text(statement, ":key", key);
-  statement_bind_text(statement, ":source", machine->source);
-  record_take_keys(statement, NULL, machine, MACHINE_KEYS, MACHINE_KEY_COUNT);
-  statement_bind_text(statement, ":gpu_name", machine->gpu_count > 0 ? gpu_names : NULL);
-  statement_bind_int(statement, ":gpu_count", machine->gpu_count);
-  statement_bind_int(statement, ":node_count", machine->node_count);
-  statement_bind_text(statement, ":node",
-                      machine->node_name[0] != '\0' ? machine->node_name : NULL);
-  enum status status = statement_run(statement, err);
+  statement_bind_text(&insert, ":key", key);
+  statement_bind_text(&insert, ":source", machine->source);
+  record_take_keys(&insert, NULL, machine, MACHINE_KEYS, MACHINE_KEY_COUNT);
+  statement_bind_text(&insert, ":gpu_name", machine->gpu_count > 0 ? gpu_names : NULL);
+  statement_bind_int(&insert, ":gpu_count", machine->gpu_count);
+  statement_bind_int(&insert, ":node_count", machine->node_count);
+  statement_bind_text(&insert, ":node", machine->node_name[0] != '\0' ? machine->node_name : NULL);
+  enum status status = statement_run(&insert, err);
   *id = sqlite3_last_insert_rowid(record->database->handle);
   return status;
 }
@@ -114,13 +118,11 @@ static enum status record_insert_environment(struct record *record, const struct
 static enum status record_insert_fact(struct record *record, int64_t id, const char *name,
                                       int32_t gpu, enum fact_state state, const char *value,
                                       struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_ENVIRONMENT_FACT);
-  statement_bind_int(statement, ":environment", id);
-  statement_bind_text(statement, ":name", name);
-  statement_bind_int(statement, ":gpu", gpu);
-  statement_bind_text(statement, ":state", fact_state_text(state));
-  statement_bind_text(statement, ":value", value);
-  return statement_run(statement, err);
+  return record_insert(
+      record, "environment/insert_environment_fact",
+      PARAMETERS(PARAMETER(":environment", id), PARAMETER(":name", name), PARAMETER(":gpu", gpu),
+                 PARAMETER(":state", fact_state_text(state)), PARAMETER(":value", value)),
+      NULL, err);
 }
 
 static enum status record_insert_facts(struct record *record, const struct machine *machine,
@@ -135,8 +137,8 @@ static enum status record_insert_facts(struct record *record, const struct machi
 
 enum status record_add_state(struct record *record, const struct machine *machine, int64_t id,
                              struct error *err) {
-  sqlite3_stmt *recorded = record_statement(record, INSERT_GPU)->stmt;
-  enum status status = STATUS_OK;
+  SCOPED(statement_finalize) struct statement recorded = {0};
+  enum status status = record_statement(record, "environment/insert_gpu", &recorded, err);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     for (size_t j = 0; j < GPU_KEY_COUNT && status == STATUS_OK; j++) {
       const struct key *key = &GPU_KEYS[j];
@@ -146,7 +148,7 @@ enum status record_add_state(struct record *record, const struct machine *machin
       (void)snprintf(parameter, sizeof parameter, ":%s", key->name);
       (void)snprintf(text, sizeof text, "%" PRId64, value);
       if (key->type != KEY_TEXT && value != key->absent &&
-          sqlite3_bind_parameter_index(recorded, parameter) == 0) {
+          sqlite3_bind_parameter_index(recorded.stmt, parameter) == 0) {
         status = record_insert_fact(record, id, key->name, (int32_t)i, FACT_OK, text, err);
       }
     }
@@ -154,27 +156,33 @@ enum status record_add_state(struct record *record, const struct machine *machin
   return status;
 }
 
+/* The keys of an object, into the columns that the statement has for them. */
+static enum status record_insert_keys(struct record *record, const char *name,
+                                      const struct parameter *parameters, const void *object,
+                                      const struct key *keys, size_t count, struct error *err) {
+  SCOPED(statement_finalize) struct statement insert = {0};
+  RETURN_ON_ERROR(record_statement(record, name, &insert, err));
+  statement_bind(&insert, parameters);
+  record_take_keys(&insert, NULL, object, keys, count);
+  return statement_run(&insert, err);
+}
+
 static enum status record_insert_gpus(struct record *record, const struct machine *machine,
                                       int64_t id, struct error *err) {
-  struct statement *gpu = record_statement(record, INSERT_GPU);
-  struct statement *link = record_statement(record, INSERT_GPU_LINK);
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < machine->gpu_count && status == STATUS_OK; i++) {
-    statement_bind_int(gpu, ":environment", id);
-    statement_bind_int(gpu, ":number", i);
-    record_take_keys(gpu, NULL, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
-    status = statement_run(gpu, err);
+    status = record_insert_keys(record, "environment/insert_gpu",
+                                PARAMETERS(PARAMETER(":environment", id), PARAMETER(":number", i)),
+                                &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT, err);
   }
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     for (uint32_t j = 0; j < machine->gpu_count && status == STATUS_OK; j++) {
-      if (i == j) {
-        continue;
-      }
-      statement_bind_int(link, ":environment", id);
-      statement_bind_int(link, ":source", i);
-      statement_bind_int(link, ":target", j);
-      record_take_keys(link, NULL, &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT);
-      status = statement_run(link, err);
+      status =
+          i == j ? STATUS_OK
+                 : record_insert_keys(record, "environment/insert_gpu_link",
+                                      PARAMETERS(PARAMETER(":environment", id),
+                                                 PARAMETER(":source", i), PARAMETER(":target", j)),
+                                      &machine->links[i][j], LINK_KEYS, LINK_KEY_COUNT, err);
     }
   }
   return status;
@@ -182,21 +190,20 @@ static enum status record_insert_gpus(struct record *record, const struct machin
 
 static enum status record_insert_nodes(struct record *record, const struct machine *machine,
                                        int64_t id, struct error *err) {
-  struct statement *node = record_statement(record, INSERT_NODE);
-  struct statement *link = record_statement(record, INSERT_NODE_LINK);
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < machine->node_count && status == STATUS_OK; i++) {
-    statement_bind_int(node, ":environment", id);
-    record_take_keys(node, NULL, &machine->nodes[i], NODE_KEYS, NODE_KEY_COUNT);
-    status = statement_run(node, err);
+    status = record_insert_keys(record, "environment/insert_node",
+                                PARAMETERS(PARAMETER(":environment", id)), &machine->nodes[i],
+                                NODE_KEYS, NODE_KEY_COUNT, err);
   }
   for (uint32_t i = 0; i < machine->node_count; i++) {
     for (uint32_t j = 0; j < machine->node_count && status == STATUS_OK; j++) {
-      statement_bind_int(link, ":environment", id);
-      statement_bind_int(link, ":source", machine->nodes[i].number);
-      statement_bind_int(link, ":target", machine->nodes[j].number);
-      statement_bind_int(link, ":distance", machine->node_distance[i][j]);
-      status = statement_run(link, err);
+      status = record_insert(record, "environment/insert_node_link",
+                             PARAMETERS(PARAMETER(":environment", id),
+                                        PARAMETER(":source", machine->nodes[i].number),
+                                        PARAMETER(":target", machine->nodes[j].number),
+                                        PARAMETER(":distance", machine->node_distance[i][j])),
+                             NULL, err);
     }
   }
   return status;
@@ -205,8 +212,9 @@ static enum status record_insert_nodes(struct record *record, const struct machi
 enum status record_add_environment(struct record *record, const struct machine *machine,
                                    int64_t *id, struct error *err) {
   char key[CONTENT_KEY_MAX];
-  record_environment_key(record, machine, key);
-  enum status status = record_find(record, FIND_ENVIRONMENT, key, id, err);
+  RETURN_ON_ERROR(record_environment_key(record, machine, key, err));
+  enum status status = record_find(record, "environment/find_environment",
+                                   PARAMETERS(PARAMETER(":key", key)), id, err);
   if (status != STATUS_OK || *id != 0) {
     return status;
   }

@@ -191,7 +191,7 @@ static enum status foreign_use_own_views(struct database *database, struct error
       from = at + strlen(HEAD);
     }
     strbuf_append(&script, from);
-    status = database_run_sql(database, script.text, migrate_views[i], err);
+    status = database_run_sql(database, script.text, err);
     free(sql);
   }
   return status;

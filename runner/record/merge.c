@@ -191,7 +191,7 @@ static enum status merge_refuse_generated(struct database *output, const char *s
   while (status == STATUS_OK && sql[0] != '\0') {
     SCOPED(statement_finalize) struct statement row = {.database = output, .name = name};
     if (sqlite3_prepare_v2(output->handle, sql, -1, &row.stmt, &sql) != SQLITE_OK) {
-      return database_error(output, name, err);
+      return database_error(output, err);
     }
     if (row.stmt != NULL && statement_next(&row, &status, err)) {
       return error_set(err, STATUS_INVALID, format, statement_text(&row, 0),
@@ -265,7 +265,7 @@ static enum status merge_copy_rows(struct merge *merge, struct merge_result *res
                                "copies of a database; keep one of them",
                                err));
   status = THEN(status, merge_check_content(merge, err));
-  status = THEN(status, database_run_sql(output, merge->copy, "merge/copy", err));
+  status = THEN(status, database_run_sql(output, merge->copy, err));
   status = THEN(status, merge_expand_fleets(output, err));
   status = THEN(status, database_script(output, "merge/complete", err));
   return THEN(status,

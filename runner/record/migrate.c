@@ -188,7 +188,7 @@ static enum status migrate_check_columns(struct database *database, struct error
   for (size_t i = 0; i < results_sql_count && status == STATUS_OK; i++) {
     const int version = migrate_version_of(&results_sql[i]);
     if (version > 0 && version <= database->version) {
-      status = database_run_sql(&made, (const char *)results_sql[i].data, results_sql[i].name, err);
+      status = database_run_sql(&made, (const char *)results_sql[i].data, err);
     }
   }
   status = THEN(status, migrate_compare_columns(&made, database, err));
@@ -280,7 +280,7 @@ static enum status migrate_apply_missing(struct database *database,
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     int version = migrate_version_of(&files[i]);
     if (version > database->version) {
-      status = database_run_sql(database, (const char *)files[i].data, files[i].name, err);
+      status = database_run_sql(database, (const char *)files[i].data, err);
       database->version = version;
     }
   }

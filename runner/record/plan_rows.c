@@ -12,18 +12,17 @@ enum status record_add_scenario(struct record *record, const struct scenario *sc
   content_text(content, scenario->text);
   content_text(content, scenario->resolved);
   content_finish(content, key);
-  enum status status = record_find(record, FIND_SCENARIO, key, id, err);
+  enum status status =
+      record_find(record, "environment/find_scenario", PARAMETERS(PARAMETER(":key", key)), id, err);
   if (status != STATUS_OK || *id != 0) {
     return status;
   }
-  struct statement *statement = record_statement(record, INSERT_SCENARIO);
-  statement_bind_text(statement, ":key", key);
-  statement_bind_text(statement, ":name", scenario->name);
-  statement_bind_text(statement, ":description", description);
-  statement_bind_text(statement, ":text", scenario->text);
-  statement_bind_text(statement, ":resolved", scenario->resolved);
-  status = statement_run(statement, err);
-  *id = sqlite3_last_insert_rowid(record->database->handle);
+  status = record_insert(record, "environment/insert_scenario",
+                         PARAMETERS(PARAMETER(":key", key), PARAMETER(":name", scenario->name),
+                                    PARAMETER(":description", description),
+                                    PARAMETER(":text", scenario->text),
+                                    PARAMETER(":resolved", scenario->resolved)),
+                         id, err);
   return status;
 }
 
@@ -40,39 +39,38 @@ static void record_bench_case_key(const struct plan_case *planned, char key[CONT
   content_finish(content, key);
 }
 
+#define INSERT_KIND_NAME_(id, text, name) "case/insert_" text,
+static const char *const INSERT_KIND_NAMES[] = {CASE_KIND_LIST(INSERT_KIND_NAME_)};
+
 static enum status record_add_bench_case(struct record *record, const struct plan_case *planned,
                                          int64_t *id, struct error *err) {
   const struct bench_case *bench = &planned->bench;
   char key[CONTENT_KEY_MAX];
   record_bench_case_key(planned, key);
-  enum status status = record_find(record, FIND_BENCH_CASE, key, id, err);
+  enum status status =
+      record_find(record, "case/find_bench_case", PARAMETERS(PARAMETER(":key", key)), id, err);
   if (status != STATUS_OK || *id != 0) {
     return status;
   }
-  struct statement *statement = record_statement(record, INSERT_BENCH_CASE);
-  statement_bind_text(statement, ":key", key);
-  statement_bind_text(statement, ":case_key", bench->key);
-  statement_bind_text(statement, ":definition", bench->definition);
-  statement_bind_text(statement, ":block", bench->block);
-  statement_bind_text(statement, ":name", bench->name);
-  statement_bind_text(statement, ":kind", case_kind_text(bench->kind));
-  statement_bind_text(statement, ":axes", planned->axes);
-  statement_bind_text(statement, ":path", bench->path);
-  statement_bind_int(statement, ":payload_bytes", (int64_t)bench->payload_bytes);
-  statement_bind_int(statement, ":operations", (int64_t)bench->operations);
-  statement_bind_text(statement, ":host_cache",
-                      host_cache_in_definition(bench->measure.host_cache));
-  statement_bind_text(statement, ":device_cache", cache_state_text(bench->measure.device_cache));
-  status = statement_run(statement, err);
-  *id = sqlite3_last_insert_rowid(record->database->handle);
+  status = record_insert(
+      record, "case/insert_bench_case",
+      PARAMETERS(PARAMETER(":key", key), PARAMETER(":case_key", bench->key),
+                 PARAMETER(":definition", bench->definition), PARAMETER(":block", bench->block),
+                 PARAMETER(":name", bench->name), PARAMETER(":kind", case_kind_text(bench->kind)),
+                 PARAMETER(":axes", planned->axes), PARAMETER(":path", bench->path),
+                 PARAMETER(":payload_bytes", (int64_t)bench->payload_bytes),
+                 PARAMETER(":operations", (int64_t)bench->operations),
+                 PARAMETER(":host_cache", host_cache_in_definition(bench->measure.host_cache)),
+                 PARAMETER(":device_cache", cache_state_text(bench->measure.device_cache))),
+      id, err);
   for (int kind = 0; status == STATUS_OK && kind < (int)case_kind_name_count; kind++) {
     const bool own = kind == (int)bench->kind && case_kind_has_table(bench->kind);
     const bool flows = bench->flow_count > 0 || !case_kind_has_table(bench->kind);
     if (own || (kind == CASE_TRANSFER && flows)) {
-      statement = &record->insert_kind[kind];
-      statement_bind_int(statement, ":bench_case", *id);
-      statement_bind_text(statement, ":definition", bench->definition);
-      status = statement_run(statement, err);
+      status = record_insert(
+          record, INSERT_KIND_NAMES[kind],
+          PARAMETERS(PARAMETER(":bench_case", *id), PARAMETER(":definition", bench->definition)),
+          NULL, err);
     }
   }
   return status;
@@ -80,26 +78,25 @@ static enum status record_add_bench_case(struct record *record, const struct pla
 
 static enum status record_insert_plan_case(struct record *record, const struct plan_case *planned,
                                            int64_t bench_case, size_t position, struct error *err) {
-  struct statement *statement = record_statement(record, INSERT_PLAN_CASE);
-  statement_bind_int(statement, ":bench_case", bench_case);
-  statement_bind_int(statement, ":position", (int64_t)position);
-  statement_bind_text(statement, ":limited_by", limit_text(planned->bench.limit));
-  statement_bind_int(statement, ":peak_bytes_per_second",
-                     (int64_t)planned->bench.peak_bytes_per_second);
-  statement_bind_int(statement, ":traffic_bytes", (int64_t)planned->bench.traffic_bytes);
-  statement_bind_int(statement, ":operations_per_sm", (int64_t)planned->bench.operations_per_sm);
-  statement_bind_int(statement, ":estimate_ns", (int64_t)planned->estimate_ns);
-  statement_bind_real(statement, ":delta", planned->bench.measure.delta);
-  statement_bind_real(statement, ":precision", planned->bench.measure.precision);
-  statement_bind_int(statement, ":listed", (int64_t)planned->listed);
-  enum status status = statement_run(statement, err);
+  enum status status = record_insert(
+      record, "case/insert_plan_case",
+      PARAMETERS(PARAMETER(":bench_case", bench_case), PARAMETER(":position", (int64_t)position),
+                 PARAMETER(":limited_by", limit_text(planned->bench.limit)),
+                 PARAMETER(":peak_bytes_per_second", (int64_t)planned->bench.peak_bytes_per_second),
+                 PARAMETER(":traffic_bytes", (int64_t)planned->bench.traffic_bytes),
+                 PARAMETER(":operations_per_sm", (int64_t)planned->bench.operations_per_sm),
+                 PARAMETER(":estimate_ns", (int64_t)planned->estimate_ns),
+                 PARAMETER(":delta", planned->bench.measure.delta),
+                 PARAMETER(":precision", planned->bench.measure.precision),
+                 PARAMETER(":listed", (int64_t)planned->listed)),
+      NULL, err);
   if (status != STATUS_OK || planned->skip_reason == NULL) {
     return status;
   }
-  statement = record_statement(record, INSERT_SKIPPED);
-  statement_bind_int(statement, ":bench_case", bench_case);
-  statement_bind_text(statement, ":reason", planned->skip_reason);
-  return statement_run(statement, err);
+  return record_insert(
+      record, "result/insert_skipped",
+      PARAMETERS(PARAMETER(":bench_case", bench_case), PARAMETER(":reason", planned->skip_reason)),
+      NULL, err);
 }
 
 /* The case that is measured, as a scenario names it in another place. */
@@ -111,11 +108,12 @@ static enum status record_add_alias(struct record *record, const struct plan *pl
   alias.bench.name = duplicate->name;
   alias.axes = duplicate->axes;
   RETURN_ON_ERROR(record_add_bench_case(record, &alias, &bench_case, err));
-  struct statement *statement = record_statement(record, INSERT_PLAN_ALIAS);
-  statement_bind_int(statement, ":bench_case", bench_case);
-  statement_bind_int(statement, ":measured_by", record->bench_cases[duplicate->measured]);
-  statement_bind_int(statement, ":listed", (int64_t)duplicate->listed);
-  return statement_run(statement, err);
+  return record_insert(
+      record, "case/insert_plan_alias",
+      PARAMETERS(PARAMETER(":bench_case", bench_case),
+                 PARAMETER(":measured_by", record->bench_cases[duplicate->measured]),
+                 PARAMETER(":listed", (int64_t)duplicate->listed)),
+      NULL, err);
 }
 
 static void record_make_room(struct record *record, const struct plan *plan) {
@@ -144,7 +142,8 @@ enum status record_match_plan(struct record *record, const struct plan *plan, st
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
     char key[CONTENT_KEY_MAX];
     record_bench_case_key(&plan->cases[i], key);
-    status = record_find(record, FIND_PLAN_CASE, key, &record->bench_cases[i], err);
+    status = record_find(record, "case/find_plan_case", PARAMETERS(PARAMETER(":key", key)),
+                         &record->bench_cases[i], err);
     if (status == STATUS_OK && record->bench_cases[i] == 0) {
       status = error_set(err, STATUS_INVALID,
                          "run %s cannot be resumed: case %s is new (another version of haul, or "

@@ -161,14 +161,14 @@ static enum status query_error(struct query *query, const char *sql, struct erro
                             (double)query->options->time_limit_ns / 1e9);
   }
   if (query->is_own && (code == SQLITE_TOOBIG || query->database->out_of_time)) {
-    return database_error(query->database, "query", err);
+    return database_error(query->database, err);
   }
   if (code == SQLITE_INTERRUPT) {
     return error_set_native(err, STATUS_INTERRUPTED, code, "interrupted");
   }
   const bool altered = query->is_own && database_missing(query->database) != NULL;
   if ((code & 0xff) != SQLITE_ERROR || altered) {
-    return database_error(query->database, "the query", err);
+    return database_error(query->database, err);
   }
   SCOPED(arena_fini) struct arena arena = {0};
   const int offset = query_error_offset(handle);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-ENUM_NAMES_DEFINE(record_statement, RECORD_STATEMENT_LIST)
-
 enum { NS_PER_MS = 1000000 };
 
 void *record_reallocate(void *memory, size_t count, size_t size_bytes) {
@@ -23,13 +21,26 @@ void *record_reallocate(void *memory, size_t count, size_t size_bytes) {
   return moved;
 }
 
-struct statement *record_statement(struct record *record, enum record_statement which) {
-  struct statement *statement = &record->statements[which];
+enum status record_statement(struct record *record, const char *name, struct statement *statement,
+                             struct error *err) {
+  RETURN_ON_ERROR(statement_prepare(record->database, name, statement, err));
   const int run = sqlite3_bind_parameter_index(statement->stmt, ":run");
   if (run != 0) {
     (void)sqlite3_bind_int64(statement->stmt, run, record->run);
   }
-  return statement;
+  return STATUS_OK;
+}
+
+enum status record_insert(struct record *record, const char *name,
+                          const struct parameter *parameters, int64_t *id, struct error *err) {
+  SCOPED(statement_finalize) struct statement statement = {0};
+  RETURN_ON_ERROR(record_statement(record, name, &statement, err));
+  statement_bind(&statement, parameters);
+  const enum status status = statement_run(&statement, err);
+  if (id != NULL) {
+    *id = sqlite3_last_insert_rowid(record->database->handle);
+  }
+  return status;
 }
 
 enum status record_read_number(struct statement *statement, int64_t *number, struct error *err) {
@@ -42,11 +53,12 @@ enum status record_read_number(struct statement *statement, int64_t *number, str
   return status;
 }
 
-enum status record_find(struct record *record, enum record_statement which, const char *key,
-                        int64_t *id, struct error *err) {
-  struct statement *statement = record_statement(record, which);
-  statement_bind_text(statement, ":key", key);
-  return record_read_number(statement, id, err);
+enum status record_find(struct record *record, const char *name, const struct parameter *parameters,
+                        int64_t *number, struct error *err) {
+  SCOPED(statement_finalize) struct statement statement = {0};
+  RETURN_ON_ERROR(record_statement(record, name, &statement, err));
+  statement_bind(&statement, parameters);
+  return record_read_number(&statement, number, err);
 }
 
 /* ns since 1970, by the run's clock. */
@@ -54,65 +66,30 @@ static int64_t record_now_ns_of(const struct record *record) {
   return (int64_t)clock_read_ns(CLOCK_MONOTONIC_RAW) + record->clock_offset_ns;
 }
 
-#define INSERT_KIND_NAME_(id, text, name) [id] = "case/insert_" text,
-static const char *const insert_kind_names[case_kind_name_count] = {
-    CASE_KIND_LIST(INSERT_KIND_NAME_)};
-
-static void record_finalize(struct record *record) {
-  for (int i = 0; i < (int)record_statement_name_count; i++) {
-    statement_finalize(&record->statements[i]);
-  }
-  for (int i = 0; i < (int)case_kind_name_count; i++) {
-    statement_finalize(&record->insert_kind[i]);
-  }
-}
-
-/* The statements of a record, for its database. */
-static enum status record_prepare(struct record *record, struct error *err) {
-  struct database *database = record->database;
-  enum status status = STATUS_OK;
-  database_limit_time(database, 0, NULL); /* a run may take days, and waits for others */
-  for (int i = 0; i < (int)record_statement_name_count && status == STATUS_OK; i++) {
-    status = statement_prepare(database, record_statement_names[i], &record->statements[i], err);
-  }
-  for (int i = 0; i < (int)case_kind_name_count && status == STATUS_OK; i++) {
-    if (i == CASE_TRANSFER || case_kind_has_table((enum case_kind)i)) {
-      status = statement_prepare(database, insert_kind_names[i], &record->insert_kind[i], err);
-    }
-  }
-  return status;
-}
-
-/* The database is the record's, or closed on failure. */
-static enum status record_new(struct database *database, struct record **record,
-                              struct error *err) {
+/* The database is the record's. */
+static struct record *record_new(struct database *database) {
   struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
   *opened = (struct record){.database = database};
   /* Read once, so that setting the clock during a run does not shift its times. */
   opened->clock_offset_ns =
       (int64_t)clock_read_ns(CLOCK_REALTIME) - (int64_t)clock_read_ns(CLOCK_MONOTONIC_RAW);
-  const enum status status = record_prepare(opened, err);
-  if (status != STATUS_OK) {
-    record_close(opened);
-    return status;
-  }
-  *record = opened;
-  return STATUS_OK;
+  database_limit_time(database, 0, NULL); /* a run may take days, and waits for others */
+  return opened;
 }
 
 enum status record_open(const char *path, struct record **record, struct error *err) {
   struct database *database = NULL;
   RETURN_ON_ERROR(database_open(path, DATABASE_WRITE, &database, err));
-  return record_new(database, record, err);
+  *record = record_new(database);
+  return STATUS_OK;
 }
 
 enum status record_machine(const struct machine *machine, struct database **database,
                            struct error *err) {
   struct database *made = NULL;
-  struct record *record = NULL;
   int64_t id = 0;
   RETURN_ON_ERROR(database_open_temporary(&made, err));
-  RETURN_ON_ERROR(record_new(made, &record, err));
+  struct record *record = record_new(made);
   enum status status = record_begin(record, err);
   status = THEN(status, record_add_environment(record, machine, &id, err));
   status = THEN(status, record_add_state(record, machine, id, err));
@@ -168,12 +145,12 @@ static enum status record_go_beside(struct record *record, struct error *err) {
     free(place);
     return status;
   }
-  record_finalize(record);
   database_close(record->database);
   record->database = database;
   record->place = place;
+  database_limit_time(database, 0, NULL);
   database_when_locked(database, record_wait, record);
-  return record_prepare(record, err);
+  return STATUS_OK;
 }
 
 bool record_again(struct record *record, enum status status) {
@@ -190,7 +167,6 @@ void record_close(struct record *record) {
   if (record == NULL) {
     return;
   }
-  record_finalize(record);
   database_close(record->database);
   free(record->path);
   free(record->place);
@@ -246,7 +222,7 @@ enum status record_finish(struct record *record, enum status status, struct erro
 
 enum status record_clock_lag(struct record *record, int64_t *lag_ns, struct error *err) {
   int64_t newest_ns = 0;
-  RETURN_ON_ERROR(record_read_number(record_statement(record, NEWEST_START), &newest_ns, err));
+  RETURN_ON_ERROR(record_find(record, "run/newest_start", NULL, &newest_ns, err));
   const int64_t late_ns = newest_ns - record_now_ns_of(record);
   *lag_ns = late_ns > 0 ? late_ns : 0;
   return STATUS_OK;
@@ -264,29 +240,20 @@ static enum status record_add_fleet(struct record *record, const struct run_laun
   content_text(content, launch->fleet);
   content_text(content, launch->expected);
   content_finish(content, key);
-  enum status status = record_find(record, FIND_FLEET, key, id, err);
-  if (status != STATUS_OK || *id != 0) {
-    return status;
-  }
-  struct statement *statement = record_statement(record, INSERT_FLEET);
-  statement_bind_text(statement, ":key", key);
-  statement_bind_text(statement, ":name", launch->fleet);
-  statement_bind_text(statement, ":expected", launch->expected);
-  status = statement_run(statement, err);
-  *id = sqlite3_last_insert_rowid(record->database->handle);
-  return status;
+  const enum status status =
+      record_find(record, "environment/find_fleet", PARAMETERS(PARAMETER(":key", key)), id, err);
+  return status != STATUS_OK || *id != 0
+             ? status
+             : record_insert(record, "environment/insert_fleet",
+                             PARAMETERS(PARAMETER(":key", key), PARAMETER(":name", launch->fleet),
+                                        PARAMETER(":expected", launch->expected)),
+                             id, err);
 }
 
-static enum status record_add_run_facts(struct record *record, const struct run_launch *launch,
-                                        struct error *err) {
-  enum status status = STATUS_OK;
-  for (size_t i = 0; launch != NULL && i < launch->fact_count && status == STATUS_OK; i++) {
-    struct statement *statement = record_statement(record, INSERT_RUN_FACT);
-    statement_bind_text(statement, ":name", launch->facts[i].name);
-    statement_bind_text(statement, ":value", launch->facts[i].value);
-    status = statement_run(statement, err);
-  }
-  return status;
+static enum status record_add_run_fact(struct record *record, const char *name, const char *value,
+                                       struct error *err) {
+  return record_insert(record, "run/insert_run_fact",
+                       PARAMETERS(PARAMETER(":name", name), PARAMETER(":value", value)), NULL, err);
 }
 
 static enum status record_insert_run(struct record *record, const struct run_info *info,
@@ -294,7 +261,6 @@ static enum status record_insert_run(struct record *record, const struct run_inf
                                      int64_t scenario_id, struct error *err) {
   int64_t fleet_id = 0;
   RETURN_ON_ERROR(record_add_fleet(record, info->launch, &fleet_id, err));
-  struct statement *statement = record_statement(record, INSERT_RUN);
   char seed[24];
   (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)scenario->run.seed);
   int64_t started_at_ns = info->imported ? info->started_at_ns : record_now_ns_of(record);
@@ -303,35 +269,29 @@ static enum status record_insert_run(struct record *record, const struct run_inf
   } else {
     content_uuid((uint64_t)started_at_ns / NS_PER_MS, record->uuid);
   }
-  statement_bind_text(statement, ":uuid", record->uuid);
-  statement_bind_int(statement, ":environment", environment_id);
-  statement_bind_int(statement, ":scenario", scenario_id);
-  statement_bind_text(statement, ":scenario_path", scenario->path);
-  statement_bind_text(statement, ":origin", info->imported ? "imported" : "measured");
-  statement_bind_text(statement, ":tag", info->tag);
-  statement_bind_text(statement, ":only_glob", info->only);
-  statement_bind_text(statement, ":command_line", info->command_line);
-  statement_bind_text(statement, ":argv", info->argv);
-  statement_bind_text(statement, ":haul_version", info->haul_version);
-  statement_bind_int(statement, ":processes", info->processes);
-  statement_bind_text(statement, ":case_order", case_order_text(scenario->run.order));
-  statement_bind_text(statement, ":seed", seed);
-  statement_bind_int(statement, ":telemetry_ns", (int64_t)scenario->run.telemetry_ns);
-  statement_bind_int(statement, ":pause_ns", (int64_t)scenario->run.pause_ns);
-  statement_bind_int(statement, ":looks", info->looks);
-  statement_bind_int(statement, ":look", info->look);
-  statement_bind_text(statement, ":repeats", info->repeats);
-  statement_bind_int(statement, ":fleet", fleet_id);
-  statement_bind_int(statement, ":started_at_ns", started_at_ns);
-  enum status status = statement_run(statement, err);
-  record->run = sqlite3_last_insert_rowid(record->database->handle);
+  enum status status = record_insert(
+      record, "run/insert_run",
+      PARAMETERS(
+          PARAMETER(":uuid", record->uuid), PARAMETER(":environment", environment_id),
+          PARAMETER(":scenario", scenario_id), PARAMETER(":scenario_path", scenario->path),
+          PARAMETER(":origin", info->imported ? "imported" : "measured"),
+          PARAMETER(":tag", info->tag), PARAMETER(":only_glob", info->only),
+          PARAMETER(":command_line", info->command_line), PARAMETER(":argv", info->argv),
+          PARAMETER(":haul_version", info->haul_version), PARAMETER(":processes", info->processes),
+          PARAMETER(":case_order", case_order_text(scenario->run.order)), PARAMETER(":seed", seed),
+          PARAMETER(":telemetry_ns", (int64_t)scenario->run.telemetry_ns),
+          PARAMETER(":pause_ns", (int64_t)scenario->run.pause_ns), PARAMETER(":looks", info->looks),
+          PARAMETER(":look", info->look), PARAMETER(":repeats", info->repeats),
+          PARAMETER(":fleet", fleet_id), PARAMETER(":started_at_ns", started_at_ns)),
+      &record->run, err);
   if (status == STATUS_OK && scenario->run.figure != RUN_FIGURE_TYPICAL) {
-    statement = record_statement(record, INSERT_RUN_FACT);
-    statement_bind_text(statement, ":name", "figure");
-    statement_bind_text(statement, ":value", run_figure_text(scenario->run.figure));
-    status = statement_run(statement, err);
+    status = record_add_run_fact(record, "figure", run_figure_text(scenario->run.figure), err);
   }
-  return THEN(status, record_add_run_facts(record, info->launch, err));
+  const struct run_launch *launch = info->launch;
+  for (size_t i = 0; launch != NULL && i < launch->fact_count && status == STATUS_OK; i++) {
+    status = record_add_run_fact(record, launch->facts[i].name, launch->facts[i].value, err);
+  }
+  return status;
 }
 
 /* Environment, scenario, the run and its plan; fills record->run and uuid. */
@@ -361,16 +321,15 @@ static enum status record_add_checks(struct record *record, const struct check_r
   int64_t now_ns = record_now_ns_of(record);
   enum status status = STATUS_OK;
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-    struct statement *statement = record_statement(record, INSERT_CHECK_RESULT);
-    statement_bind_text(statement, ":name", check_kind_text(checks[i].kind));
-    statement_bind_int(statement, ":gpu", checks[i].gpu);
-    statement_bind_int(statement, ":checked_at_ns", now_ns);
-    statement_bind_text(statement, ":status", check_status_text(checks[i].status));
-    statement_bind_text(statement, ":on_fail", on_fail_text(checks[i].on_fail));
-    statement_bind_text(statement, ":on_unknown", on_fail_text(checks[i].on_unknown));
-    statement_bind_text(statement, ":want", checks[i].want);
-    statement_bind_text(statement, ":found", checks[i].found);
-    status = statement_run(statement, err);
+    status = record_insert(
+        record, "run/insert_check_result",
+        PARAMETERS(PARAMETER(":name", check_kind_text(checks[i].kind)),
+                   PARAMETER(":gpu", checks[i].gpu), PARAMETER(":checked_at_ns", now_ns),
+                   PARAMETER(":status", check_status_text(checks[i].status)),
+                   PARAMETER(":on_fail", on_fail_text(checks[i].on_fail)),
+                   PARAMETER(":on_unknown", on_fail_text(checks[i].on_unknown)),
+                   PARAMETER(":want", checks[i].want), PARAMETER(":found", checks[i].found)),
+        NULL, err);
   }
   return status;
 }
@@ -406,15 +365,14 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
 
 static enum status record_start_process(struct record *record, uint32_t process, pid_t pid,
                                         int64_t at_ns, struct error *err) {
-  struct statement *statement = record_statement(record, START_PROCESS);
-  statement_bind_int(statement, ":ordinal", process);
-  statement_bind_int(statement, ":pid", pid);
-  statement_bind_int(statement, ":started_at_ns", at_ns);
-  enum status status = statement_run(statement, err);
+  enum status status =
+      record_insert(record, "run/start_process",
+                    PARAMETERS(PARAMETER(":ordinal", process), PARAMETER(":pid", pid),
+                               PARAMETER(":started_at_ns", at_ns)),
+                    NULL, err);
   if (status == STATUS_OK) {
-    statement = record_statement(record, FIND_PROCESS);
-    statement_bind_int(statement, ":ordinal", process);
-    status = record_read_number(statement, &record->process, err);
+    status = record_find(record, "run/find_process", PARAMETERS(PARAMETER(":ordinal", process)),
+                         &record->process, err);
     record->process_ordinal = process;
   }
   return status;
@@ -423,21 +381,19 @@ static enum status record_start_process(struct record *record, uint32_t process,
 static enum status record_end_process(struct record *record, uint32_t process, int64_t at_ns,
                                       struct error *err) {
   RETURN_ON_ERROR(record_flush_telemetry(record, err));
-  struct statement *statement = record_statement(record, END_PROCESS);
-  statement_bind_int(statement, ":ordinal", process);
-  statement_bind_int(statement, ":ended_at_ns", at_ns);
-  return statement_run(statement, err);
+  return record_insert(record, "run/end_process",
+                       PARAMETERS(PARAMETER(":ordinal", process), PARAMETER(":ended_at_ns", at_ns)),
+                       NULL, err);
 }
 
 /* The end of the run itself. */
 static enum status record_update_run(struct record *record, const char *run_status,
                                      const char *reason, int64_t at_ns, struct error *err) {
   RETURN_ON_ERROR(record_flush_telemetry(record, err));
-  struct statement *statement = record_statement(record, END_RUN);
-  statement_bind_text(statement, ":status", run_status);
-  statement_bind_text(statement, ":reason", reason);
-  statement_bind_int(statement, ":ended_at_ns", at_ns);
-  return statement_run(statement, err);
+  return record_insert(record, "run/end_run",
+                       PARAMETERS(PARAMETER(":status", run_status), PARAMETER(":reason", reason),
+                                  PARAMETER(":ended_at_ns", at_ns)),
+                       NULL, err);
 }
 
 enum status record_process_started(struct record *record, uint32_t process, pid_t pid,
@@ -503,25 +459,28 @@ static void bind_errors(struct statement *statement, const struct error_counts *
 }
 
 enum status record_flush_telemetry(struct record *record, struct error *err) {
+  SCOPED(statement_finalize) struct statement insert = {0};
   enum status status = STATUS_OK;
   for (size_t i = 0; i < record->sample_count && status == STATUS_OK; i++) {
     const struct telemetry_sample *sample = &record->samples[i];
-    struct statement *statement = record_statement(record, INSERT_TELEMETRY);
-    statement_bind_int(statement, ":gpu", sample->gpu);
-    statement_bind_int(statement, ":at_ns", (int64_t)sample->time_ns + record->clock_offset_ns);
-    statement_bind_int(statement, ":sm_clock_khz", sample->sm_clock_khz);
-    statement_bind_int(statement, ":memory_clock_khz", sample->memory_clock_khz);
-    statement_bind_int(statement, ":power_mw", sample->power_mw);
-    statement_bind_int(statement, ":energy_mj", sample->energy_mj);
-    statement_bind_int(statement, ":temperature_c", sample->temperature_c);
-    statement_bind_int(statement, ":utilization_percent", sample->utilization_percent);
-    statement_bind_int(statement, ":pcie_generation", sample->pcie_generation);
-    statement_bind_int(statement, ":pcie_width", sample->pcie_width);
-    statement_bind_int(statement, ":throttle_reasons", sample->throttle_reasons);
-    statement_bind_int(statement, ":other_processes", sample->other_count);
-    statement_bind_int(statement, ":memory_temperature_c", sample->memory_temperature_c);
-    bind_errors(statement, &sample->errors);
-    status = statement_run(statement, err);
+    status = record_statement(record, "run/insert_telemetry", &insert, err);
+    statement_bind(
+        &insert, PARAMETERS(PARAMETER(":gpu", sample->gpu),
+                            PARAMETER(":at_ns", (int64_t)sample->time_ns + record->clock_offset_ns),
+                            PARAMETER(":sm_clock_khz", sample->sm_clock_khz),
+                            PARAMETER(":memory_clock_khz", sample->memory_clock_khz),
+                            PARAMETER(":power_mw", sample->power_mw),
+                            PARAMETER(":energy_mj", sample->energy_mj),
+                            PARAMETER(":temperature_c", sample->temperature_c),
+                            PARAMETER(":utilization_percent", sample->utilization_percent),
+                            PARAMETER(":pcie_generation", sample->pcie_generation),
+                            PARAMETER(":pcie_width", sample->pcie_width),
+                            PARAMETER(":throttle_reasons", sample->throttle_reasons),
+                            PARAMETER(":other_processes", sample->other_count),
+                            PARAMETER(":memory_temperature_c", sample->memory_temperature_c)));
+    bind_errors(&insert, &sample->errors);
+    status = THEN(status, statement_run(&insert, err));
+    statement_finalize(&insert);
   }
   record->samples_written = status == STATUS_OK ? record->sample_count : 0;
   return status;
@@ -534,16 +493,24 @@ enum status record_checks(struct record *record, const struct check_result *chec
   return status;
 }
 
+struct outcome_count {
+  enum case_status status;
+  size_t results;
+};
+
 enum status record_count_outcomes(struct record *record, size_t counts[case_status_name_count],
                                   struct error *err) {
-  struct statement *statement = record_statement(record, COUNT_OUTCOMES);
-  enum status status = STATUS_OK;
+  static const struct row_member MEMBERS[] = {
+      ROW_MEMBER_ENUM(struct outcome_count, status, case_status_names, case_status_name_count),
+      ROW_MEMBER(struct outcome_count, results),
+      {0}};
+  SCOPED(statement_finalize) struct statement statement = {0};
+  struct outcome_count row;
+  enum status status = record_statement(record, "run/count_outcomes", &statement, err);
   memset(counts, 0, case_status_name_count * sizeof *counts);
-  while (statement_next(statement, &status, err)) {
-    enum case_status outcome;
-    const char *text = statement_text(statement, 0);
-    if (text != NULL && case_status_parse(text, &outcome)) {
-      counts[outcome] = (size_t)sqlite3_column_int64(statement->stmt, 1);
+  while (rows_next(&statement, MEMBERS, &row, NULL, &status, err)) {
+    if ((size_t)row.status < case_status_name_count) {
+      counts[row.status] = row.results;
     }
   }
   return status;
@@ -561,7 +528,7 @@ enum status record_end_run(struct record *record, const char *run_status, const 
 
 enum status record_find_run(struct record *record, const char *uuid, int64_t *run,
                             struct error *err) {
-  return record_find(record, FIND_RUN, uuid, run, err);
+  return record_find(record, "run/find_run", PARAMETERS(PARAMETER(":key", uuid)), run, err);
 }
 
 /* One process, with a result for each case. */
@@ -570,12 +537,12 @@ static enum status record_add_values(struct record *record, const struct plan *p
                                      int64_t at_ns, struct error *err) {
   enum status status = record_start_process(record, 0, 0, at_ns, err);
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
-    struct statement *statement = record_statement(record, INSERT_IMPORTED);
-    statement_bind_int(statement, ":process", record->process);
-    statement_bind_int(statement, ":bench_case", record->bench_cases[i]);
-    statement_bind_real(statement, ":median_ns", median_ns[i]);
-    status = statement_run(statement, err);
-    const int64_t id = sqlite3_last_insert_rowid(record->database->handle);
+    int64_t id = 0;
+    status = record_insert(record, "result/insert_imported",
+                           PARAMETERS(PARAMETER(":process", record->process),
+                                      PARAMETER(":bench_case", record->bench_cases[i]),
+                                      PARAMETER(":median_ns", median_ns[i])),
+                           &id, err);
     status = THEN(status, record_insert_notes(record, id, notes, 0, err));
   }
   return status == STATUS_OK ? record_end_process(record, 0, at_ns, err) : status;

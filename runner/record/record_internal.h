@@ -4,49 +4,8 @@
 #include "runner/record/content.h"
 #include "runner/record/database.h"
 #include "runner/record/record.h"
+#include "runner/record/rows.h"
 #include "runner/supervise/supervise.h"
-
-/* The statements of a record, prepared when it opens. */
-#define RECORD_STATEMENT_LIST(X)                                                                   \
-  X(FIND_ENVIRONMENT, "environment/find_environment")                                              \
-  X(INSERT_ENVIRONMENT, "environment/insert_environment")                                          \
-  X(INSERT_ENVIRONMENT_FACT, "environment/insert_environment_fact")                                \
-  X(INSERT_GPU, "environment/insert_gpu")                                                          \
-  X(INSERT_NODE, "environment/insert_node")                                                        \
-  X(INSERT_GPU_LINK, "environment/insert_gpu_link")                                                \
-  X(INSERT_NODE_LINK, "environment/insert_node_link")                                              \
-  X(FIND_SCENARIO, "environment/find_scenario")                                                    \
-  X(INSERT_SCENARIO, "environment/insert_scenario")                                                \
-  X(FIND_FLEET, "environment/find_fleet")                                                          \
-  X(INSERT_FLEET, "environment/insert_fleet")                                                      \
-  X(INSERT_RUN_FACT, "run/insert_run_fact")                                                        \
-  X(NEWEST_START, "run/newest_start")                                                              \
-  X(INSERT_RUN, "run/insert_run")                                                                  \
-  X(END_RUN, "run/end_run")                                                                        \
-  X(CONTINUE_RUN, "run/continue_run")                                                              \
-  X(FIND_RUN, "run/find_run")                                                                      \
-  X(RUN_ENVIRONMENT, "run/environment")                                                            \
-  X(FIND_RESULT, "run/find_result")                                                                \
-  X(COUNT_OUTCOMES, "run/count_outcomes")                                                          \
-  X(INSERT_CHECK_RESULT, "run/insert_check_result")                                                \
-  X(FIND_BENCH_CASE, "case/find_bench_case")                                                       \
-  X(INSERT_BENCH_CASE, "case/insert_bench_case")                                                   \
-  X(FIND_PLAN_CASE, "case/find_plan_case")                                                         \
-  X(INSERT_PLAN_CASE, "case/insert_plan_case")                                                     \
-  X(INSERT_PLAN_ALIAS, "case/insert_plan_alias")                                                   \
-  X(INSERT_SKIPPED, "result/insert_skipped")                                                       \
-  X(START_PROCESS, "run/start_process")                                                            \
-  X(FIND_PROCESS, "run/find_process")                                                              \
-  X(END_PROCESS, "run/end_process")                                                                \
-  X(INSERT_CASE_RUN, "result/insert_case_run")                                                     \
-  X(INSERT_IMPORTED, "result/insert_imported")                                                     \
-  X(INSERT_NOTE, "result/insert_note")                                                             \
-  X(INSERT_FLOW_RUN, "result/insert_flow_run")                                                     \
-  X(OPEN_CASE, "result/open_case")                                                                 \
-  X(INSERT_TRIAL, "result/insert_trial")                                                           \
-  X(INSERT_FLOW_TRIAL, "result/insert_flow_trial")                                                 \
-  X(INSERT_TELEMETRY, "run/insert_telemetry")
-ENUM_NAMES_DECLARE(record_statement, RECORD_STATEMENT_LIST)
 
 /* A case that is not written yet. */
 struct pending_case {
@@ -67,10 +26,8 @@ struct record {
   bool may_wait; /* for as long as `wait` says: it cannot be recorded beside */
   bool (*wait)(void *context, uint64_t waited_ms); /* NULL = DATABASE_BUSY_MS */
   void *wait_context;
-  char *path; /* of the database; NULL = it is nobody else's */
-  struct statement statements[record_statement_name_count];
-  struct statement insert_kind[case_kind_name_count]; /* "case/insert_KIND" */
-  int64_t run;                                        /* run.id; 0 = none begun */
+  char *path;  /* of the database; NULL = it is nobody else's */
+  int64_t run; /* run.id; 0 = none begun */
   char uuid[CONTENT_KEY_MAX];
   int64_t clock_offset_ns; /* what to add to CLOCK_MONOTONIC_RAW for ns since 1970 */
   int64_t *bench_cases;    /* bench_case.id of plan->cases[i] */
@@ -90,17 +47,21 @@ struct record {
   size_t scratch_capacity;
 };
 
-/* With its :run, if it has one, bound to the run that the record serves. */
-struct statement *record_statement(struct record *record, enum record_statement which);
-/* Column 0 of the one row that a statement gives; 0 where there is none, or NULL. */
+/* A statement with its :run, if it has one, bound to the run that the record serves. */
+enum status record_statement(struct record *record, const char *name, struct statement *statement,
+                             struct error *err) CHECK_RESULT;
+/* Such a statement, once, and the id of the row that it inserts; id may be NULL. */
+enum status record_insert(struct record *record, const char *name,
+                          const struct parameter *parameters, int64_t *id,
+                          struct error *err) CHECK_RESULT;
+/* Column 0 of the one row that a bound statement gives; 0 where there is none, or NULL. */
 enum status record_read_number(struct statement *statement, int64_t *number,
                                struct error *err) CHECK_RESULT;
+/* The same of a statement, once. */
+enum status record_find(struct record *record, const char *name, const struct parameter *parameters,
+                        int64_t *number, struct error *err) CHECK_RESULT;
 /* Aborts for want of memory. */
 void *record_reallocate(void *memory, size_t count, size_t size_bytes);
-
-/* The id of the row that a FIND_ statement finds by its :key; 0 = there is none. */
-enum status record_find(struct record *record, enum record_statement which, const char *key,
-                        int64_t *id, struct error *err) CHECK_RESULT;
 
 /* Inside a transaction each: find or add by content; *id is the row's. */
 enum status record_add_environment(struct record *record, const struct machine *machine,

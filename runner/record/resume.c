@@ -80,23 +80,30 @@ static void record_current_value(const struct machine *machine, const char *name
   }
 }
 
+struct resumed_fact {
+  const char *name, *value;
+};
+
 static enum status record_compare_environment(struct record *record, const struct machine *machine,
                                               struct error *err) {
-  struct statement *statement = record_statement(record, RUN_ENVIRONMENT);
-  enum status status = STATUS_OK;
-  while (statement_next(statement, &status, err)) {
+  static const struct row_member MEMBERS[] = {
+      ROW_MEMBER_TEXT(struct resumed_fact, name), ROW_MEMBER_TEXT(struct resumed_fact, value), {0}};
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct resumed_fact *facts = NULL;
+  size_t count = 0;
+  RETURN_ON_ERROR(DATABASE_READ_ALL(record->database, "run/environment",
+                                    PARAMETERS(PARAMETER(":run", record->run)), MEMBERS, &arena,
+                                    facts, count, err));
+  for (size_t i = 0; i < count; i++) {
     char now[FACT_VALUE_MAX];
-    const char *name = statement_text(statement, 0);
-    const char *then = statement_text(statement, 1);
-    record_current_value(machine, name, now, sizeof now);
-    if (strcmp(then, now) != 0) {
-      status = error_set(err, STATUS_INVALID,
-                         "run %s cannot be resumed: %s was %s and is now %s; start a new run",
-                         record->uuid, name, then, now);
-      statement_reset(statement);
+    record_current_value(machine, facts[i].name, now, sizeof now);
+    if (strcmp(facts[i].value, now) != 0) {
+      return error_set(err, STATUS_INVALID,
+                       "run %s cannot be resumed: %s was %s and is now %s; start a new run",
+                       record->uuid, facts[i].name, facts[i].value, now);
     }
   }
-  return status;
+  return STATUS_OK;
 }
 
 enum status record_resume_run(struct record *record, const struct resumed_run *run,
@@ -116,17 +123,17 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
     record->run = 0;
     return status;
   }
-  RECORD_STEP(record, status, statement_run(record_statement(record, CONTINUE_RUN), err), err);
+  RECORD_STEP(record, status, record_insert(record, "run/continue_run", NULL, NULL, err), err);
   return status;
 }
 
 bool record_has_case(struct record *record, uint32_t process, const char *case_key) {
-  struct statement *statement = record_statement(record, FIND_RESULT);
   struct error err = {0};
   int64_t found = 0;
-  statement_bind_int(statement, ":process", process);
-  statement_bind_text(statement, ":case_key", case_key);
-  return record_read_number(statement, &found, &err) == STATUS_OK && found != 0;
+  return record_find(record, "run/find_result",
+                     PARAMETERS(PARAMETER(":process", process), PARAMETER(":case_key", case_key)),
+                     &found, &err) == STATUS_OK &&
+         found != 0;
 }
 
 static const struct row_member TRIAL_MEMBERS[] = {ROW_MEMBER(struct trial, visit),
@@ -154,12 +161,12 @@ static void *record_keep(const void *items, size_t count, size_t size_bytes) {
 
 bool record_read_visits(struct record *record, uint32_t process, const char *case_key,
                         struct visits_read *visits) {
-  struct statement *statement = record_statement(record, OPEN_CASE);
   struct error err = {0};
   int64_t case_run = 0;
-  statement_bind_int(statement, ":process", process);
-  statement_bind_text(statement, ":case_key", case_key);
-  enum status status = record_read_number(statement, &case_run, &err);
+  enum status status =
+      record_find(record, "result/open_case",
+                  PARAMETERS(PARAMETER(":process", process), PARAMETER(":case_key", case_key)),
+                  &case_run, &err);
   if (status != STATUS_OK || case_run == 0) {
     return false;
   }

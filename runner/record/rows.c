@@ -94,10 +94,7 @@ const struct row_member ROW_WORD[] = {{.column = "word", .type = ROW_TEXT}, {0}}
 
 /* ---- statements ---- */
 
-static enum status rows_prepare(struct database *database, const char *name,
-                                const struct parameter *parameters, struct statement *statement,
-                                struct error *err) {
-  RETURN_ON_ERROR(statement_prepare(database, name, statement, err));
+void statement_bind(struct statement *statement, const struct parameter *parameters) {
   for (const struct parameter *p = parameters; p != NULL && p->name != NULL; p++) {
     switch (p->type) {
     case BIND_INT:
@@ -111,6 +108,13 @@ static enum status rows_prepare(struct database *database, const char *name,
       break;
     }
   }
+}
+
+static enum status rows_prepare(struct database *database, const char *name,
+                                const struct parameter *parameters, struct statement *statement,
+                                struct error *err) {
+  RETURN_ON_ERROR(statement_prepare(database, name, statement, err));
+  statement_bind(statement, parameters);
   return STATUS_OK;
 }
 

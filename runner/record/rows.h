@@ -94,6 +94,8 @@ struct row_member {
  * be NULL where no member is one. */
 bool rows_next(struct statement *statement, const struct row_member *members, void *row,
                struct arena *arena, enum status *status, struct error *err);
+/* Binds them; NULL = none. */
+void statement_bind(struct statement *statement, const struct parameter *parameters);
 /* A statement without rows, once. parameters: NULL = none. */
 enum status database_do(struct database *database, const char *name,
                         const struct parameter *parameters, struct error *err) CHECK_RESULT;

@@ -61,7 +61,7 @@ LIMIT 1;
 
 -- name: count_outcomes
 -- Of all processes, also those of an earlier session that this one resumed.
-SELECT status, count(*) FROM case_run WHERE run = :run GROUP BY status;
+SELECT status, count(*) AS results FROM case_run WHERE run = :run GROUP BY status;
 
 -- name: insert_check_result
 INSERT INTO check_result (run, name, gpu, checked_at_ns, status, on_fail, on_unknown, want, found)

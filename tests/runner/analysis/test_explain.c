@@ -42,7 +42,7 @@ static struct database *recorded_run(void) {
   struct database *database = NULL;
   char *recorded = file_text("explain-h200x2.sql");
   if (database_open_temporary(&database, &err) != STATUS_OK ||
-      database_run_sql(database, recorded, "explain-h200x2.sql", &err) != STATUS_OK) {
+      database_run_sql(database, recorded, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
   free(recorded);
@@ -56,7 +56,7 @@ static void explain_database(struct database *database, const char *change,
   struct error err = {0};
   enum status status = database_begin(database, &err);
   if (status == STATUS_OK && change != NULL) {
-    status = database_run_sql(database, change, "the change", &err);
+    status = database_run_sql(database, change, &err);
   }
   if (status != STATUS_OK || explain_find(database, request, explanation, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
