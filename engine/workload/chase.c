@@ -285,8 +285,30 @@ static uint64_t table_of(const struct chase_state *state) {
   return state->chase->space == CHASE_SHARED ? state->buffer->device : 0;
 }
 
+/* Of a chain per SM: one whose SM ran no block is where it was, and another goes on twice. */
+static enum status check_sms(const struct chase_state *state, uint64_t walked_before,
+                             struct error *err) {
+  const uint64_t *positions = chase_positions(state);
+  const uint64_t threads = chase_grid_threads(state->chase);
+  uint64_t still = 0;
+  uint64_t last = 0;
+  for (uint64_t thread = 0; thread < threads; thread++) {
+    if (positions[thread] == position_after(state, thread, walked_before) &&
+        positions[thread] != position_after(state, thread, state->walked)) {
+      still++;
+      last = thread;
+    }
+  }
+  return still == 0 || still == threads
+             ? STATUS_OK
+             : error_set(err, STATUS_UNSUPPORTED,
+                         "the driver did not run one block on each SM: none ran on SM %" PRIu64,
+                         last * state->chase->blocks / threads);
+}
+
 static enum status walk(struct chase_state *state, uint64_t warm_hops, uint64_t hops,
                         struct chase_times *times, struct error *err) {
+  const uint64_t walked_before = state->walked;
   state->walked += warm_hops + hops;
   if (state->host != NULL) {
     uint64_t warm_ns = 0;
@@ -295,7 +317,10 @@ static enum status walk(struct chase_state *state, uint64_t warm_hops, uint64_t 
     times->cycles = 0;
     return STATUS_OK;
   }
-  return chase_gpu_run(state->gpu, table_of(state), warm_hops, hops, times, err);
+  enum status status = chase_gpu_run(state->gpu, table_of(state), warm_hops, hops, times, err);
+  return status == STATUS_OK && state->chase->lines != CHASE_PART_ALL
+             ? check_sms(state, walked_before, err)
+             : status;
 }
 
 /* Brings a footprint that an L2 could hold into it, and leaves nothing there of a larger one. */

@@ -106,6 +106,23 @@ TEST(near_and_far_lines, struct fixture *fixture) {
   (void)cycles_of(fixture, &bench_case);
 }
 
+/* Which says nothing of the bytes. */
+TEST(an_sm_without_a_block_is_not_corruption, struct fixture *fixture) {
+  const struct endpoint last = {.place = PLACE_GPU, .index = 3, .memory = MEMORY_DEVICE};
+  struct bench_case bench_case = chase_case(CHASE_GLOBAL, last);
+  work.chase.gpu = 3;
+  work.chase.cache = CACHE_L2;
+  work.chase.sm = CHASE_SM_EACH;
+  work.chase.blocks = fixture->machine->gpus[3].sm_count;
+  work.chase.lines = CHASE_PART_NEAR;
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_FAILED);
+  assert_non_null(strstr(fixture->outcome.reason, "none ran on SM"));
+  work.chase.lines = CHASE_PART_ALL; /* where any block takes any chain */
+  fixture_run(fixture, &bench_case);
+  assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
+}
+
 TEST(a_footprint_of_several_parts, struct fixture *fixture) {
   struct bench_case bench_case = chase_case(CHASE_GLOBAL, own);
   work.chase.footprint_bytes = (40 << 20) + 4096;

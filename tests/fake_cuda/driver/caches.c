@@ -336,7 +336,11 @@ void chase_run(struct kernel_launch *launch) {
   const double elapsed_ns =
       (double)chase.hops * hop_ns(launch, &chase, positions) * fmax(launch->slowdown, 1);
   const double ghz = (double)caches_gpu(launch)->sm_clock_max_khz / 1e6;
+  const uint64_t last = positions[threads - 1];
   launch->illegal = !walk_all(launch, &chase, positions);
+  if (launch->crowded) {
+    positions[threads - 1] = last;
+  }
   for (uint32_t i = 0; i < launch->grid; i++) {
     const double by_sm = chase.turn != 0 ? 1 + SM_FARTHEST * i / launch->grid : 1;
     times[i] = (struct chase_time){.cycles = (uint64_t)llround(elapsed_ns * by_sm * ghz),

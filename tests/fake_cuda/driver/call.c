@@ -82,6 +82,7 @@ static CUresult trigger(const struct fault *fault, struct context *context) {
   case FAULT_FLIP_BYTE:
   case FAULT_DROP:
   case FAULT_IGNORED_FLAG:
+  case FAULT_CROWDED:
   case fault_kind_name_count:
     return CUDA_SUCCESS; /* of no meaning to this call */
   }
@@ -91,7 +92,7 @@ static CUresult trigger(const struct fault *fault, struct context *context) {
 static bool left_to_operation(const struct fault *fault) {
   return fault->kind == FAULT_HANG || fault->kind == FAULT_STICKY ||
          fault->kind == FAULT_FLIP_BYTE || fault->kind == FAULT_DROP ||
-         fault->kind == FAULT_IGNORED_FLAG;
+         fault->kind == FAULT_IGNORED_FLAG || fault->kind == FAULT_CROWDED;
 }
 
 static CUresult check_faults(struct call *call, const char *name, const struct fault_call *about,

@@ -416,12 +416,13 @@ CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
   if (parameters == NULL || extra != NULL || block == 0 || grid == 0 || block > 1024) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  struct kernel_launch launch = {.kernel = kernel,
-                                 .context = call.context,
-                                 .grid = (uint32_t)grid,
-                                 .block = (uint32_t)block,
-                                 .flag_ignored =
-                                     call.fault != NULL && call.fault->kind == FAULT_IGNORED_FLAG};
+  struct kernel_launch launch = {
+      .kernel = kernel,
+      .context = call.context,
+      .grid = (uint32_t)grid,
+      .block = (uint32_t)block,
+      .flag_ignored = call.fault != NULL && call.fault->kind == FAULT_IGNORED_FLAG,
+      .crowded = call.fault != NULL && call.fault->kind == FAULT_CROWDED};
   memcpy(launch.arguments, parameters[0], kernel->argument_bytes);
   return enqueue_kernel(&call, &launch, stream);
 }

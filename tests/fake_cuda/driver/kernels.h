@@ -26,6 +26,7 @@ struct kernel_launch {
   struct context *context;
   uint32_t grid, block; /* products of the three dimensions */
   bool flag_ignored;    /* a fault: poll() must not see its flag */
+  bool crowded;         /* a fault: the last block runs on the SM of the one before it */
   bool timed_out;       /* for poll() and run() to use */
   bool illegal;         /* set by kernel_memory() */
   uint32_t rounds;      /* done so far, of signals */

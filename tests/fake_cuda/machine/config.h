@@ -29,6 +29,7 @@ enum { FAKE_NOISES_MAX = 32 };
   X(FAULT_DROP, "drop")                 /* the operation takes its time and does nothing */        \
   X(FAULT_CRASH, "crash")               /* the process gets `signal` */                            \
   X(FAULT_IGNORED_FLAG, "ignored_flag") /* a kernel that waits for a flag never sees it */         \
+  X(FAULT_CROWDED, "crowded")           /* its last block has no SM of its own */                  \
   X(FAULT_SLOW, "slow")                 /* the call keeps the processor `factor` times as long */
 ENUM_NAMES_DECLARE(fault_kind, FAULT_KIND_LIST)
 

@@ -108,6 +108,7 @@ int device_fault(const char *entry_point) {
   case FAULT_FLIP_BYTE:
   case FAULT_DROP:
   case FAULT_IGNORED_FLAG:
+  case FAULT_CROWDED:
   case FAULT_SLOW:
   case fault_kind_name_count:
     return NVML_OK; /* of no meaning to NVML */
