@@ -301,6 +301,7 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
   struct command *command = decide->command;
   const struct plan_options open = {.only = command->request.filter.only, .keys = decide->open};
   RETURN_ON_ERROR(command_get_machine(command, err));
+  launch_name_machine(&options->launch, command->target);
   command_warn_of_loss(command);
   RETURN_ON_ERROR(plan_new(decide->scenario, command->target, &open, plan, err));
   if ((*plan)->case_count == 0) {

@@ -11,8 +11,8 @@
 
 struct machine;
 
-/* A child that answered and has the driver open: another process opens it in a third of the time
- * meanwhile, and closing it takes half as long as opening it. */
+/* A child that answered and has the driver open. Meanwhile cuInit() takes another process 9 ms,
+ * else 100, and 130 to 220 while this one closes it (H100 and its host, driver 580). */
 struct probe_child {
   pid_t pid; /* 0 = there is none */
   int fd;    /* the child ends when it is closed; -1 = that was done */

@@ -9,8 +9,9 @@ done
 
 begin 'undecided cases are measured until they are decided'
 # Three runs of B report nothing for good, six do.
-on_second --decide tag:a --tag b --processes 3 --db d.db
+on_second --decide tag:a --tag b --processes 3 --node-name n7 --db d.db
 expect_code 0
+expect_value n7 d.db "select group_concat(distinct node) from v_run where tag = 'b'"
 expect_err 'comparison 1 of 5: ([1-9]|1[0-7]) of 18 cases undecided, [0-9]+ decided( \(.*\))?(, [0-9]+ provisionally (changed|the same))*$'
 expect_err 'each comparison uses 1/5 of the error rates, so haul diff without --decide may leave fewer cases undecided$'
 expect_err 'comparison 2 of 5: [0-9]+ of 18 cases undecided, [0-9]+ newly decided \(.*regressed down/gpu0-numa0:pinned/[24]MiB.*\)'
