@@ -27,7 +27,7 @@
  * side has more units than the other, the sides' variances are also shrunk separately, and the less
  * certain of both tests counts: a pooled variance is nearly that of the larger side. No standard
  * deviation is taken as less than DIFF_SPREAD_MIN, so that two equal values are no certainty. Where
- * there are too few cases to learn from (diff_priors.h), Welch's test is used with the degrees of
+ * there are too few cases to learn from (diff_priors.c), Welch's test is used with the degrees of
  * freedom of the smaller side where the sides differ in number: few values do not tell
  * Satterthwaite which side is noisier. Method
  * "rank": rank_test.h. The false discovery rate is kept at 5 % over the whole diff.

@@ -1,4 +1,4 @@
-#include "runner/analysis/diff_priors.h"
+#include "runner/analysis/diff_internal.h"
 
 #include "engine/base/order.h"
 #include "runner/statistics/dependence.h"

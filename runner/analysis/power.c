@@ -1,7 +1,7 @@
 #include "runner/analysis/power.h"
 
 #include "engine/base/order.h"
-#include "runner/analysis/diff_priors.h"
+#include "runner/analysis/diff_internal.h"
 #include "runner/statistics/robust.h"
 
 #include <math.h>

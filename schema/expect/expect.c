@@ -3,6 +3,7 @@
 #include "engine/base/embed.h"
 #include "engine/base/units.h"
 #include "schema/scenario/entry.h"
+#include "schema/scenario/kind.h"
 #include "schema/scenario/loader.h"
 
 #include <math.h>

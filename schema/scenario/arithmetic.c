@@ -1,4 +1,5 @@
 /* An [[arithmetic]]: its keys, their defaults, and the rules between them. */
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 
 static const struct field arithmetic_fields[] = {

@@ -365,3 +365,17 @@ void block_setting(const struct block *block, size_t i, struct setting *setting)
   kinds[block->kind]->finish(block, setting);
   transfer_finish_slots(block);
 }
+
+void block_defaults(enum case_kind kind, struct setting *defaults) {
+  memset(defaults, 0, sizeof *defaults); /* padding too: settings are compared whole */
+  defaults->kind = kind;
+  for (size_t i = 0; i < field_count(); i++) {
+    const struct field *field = field_at(i);
+    void *member = setting_member(field->owner, defaults, NULL);
+    union value value;
+    if (member != NULL && (field->sections & (1U << (SECTION_KIND + kind))) != 0 &&
+        field->default_text != NULL && value_from_text(field, field->default_text, &value)) {
+      value_store(field, &value, member);
+    }
+  }
+}

@@ -57,3 +57,5 @@ bool block_make(struct reader *reader, const struct setting *defaults,
 bool slot_mirrors(const struct slot *slot);
 /* The entry that gives `key` in a slot: its own, an inherited one, or NULL. */
 const struct entry *slot_entry(const struct block *block, size_t slot, const char *key);
+/* Set every default of that kind of block. */
+void block_defaults(enum case_kind kind, struct setting *defaults);

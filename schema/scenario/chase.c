@@ -1,4 +1,5 @@
 /* A [[chase]]: its keys, their defaults, and the rules between them. */
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 
 static bool chase_is_global(const void *work) {

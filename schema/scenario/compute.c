@@ -1,4 +1,5 @@
 /* A [[compute]]: its keys and their defaults. What is measured is the one flow of the setting. */
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 
 #define COMPUTE(member) SETTING(transfer.flow.base.member)

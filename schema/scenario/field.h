@@ -4,7 +4,7 @@
  * value is stored. Parsing, defaults, diagnostics, --set, the resolved text, the JSON Schema, the
  * reference in README.md and completion follow from it.
  *
- * To add a key: add the member to its struct and a row to field.c or the file of its kind; if it
+ * To add a key: add the member to its struct and a row to keys.c or the file of its kind; if it
  * depends on other keys, a rule to what check_keys and check_setting of the kind call (transfers:
  * rules_transfer.c; `methods` alone needs none); then build the target update_reference. Static
  * data only.

@@ -4,9 +4,16 @@
  * the rules between its keys. CASE_KIND_LIST (engine/case/enums.h) lists the kinds. */
 #pragma once
 
-#include "schema/scenario/block.h"
+#include "schema/scenario/field.h"
+#include "schema/scenario/setting.h"
+#include "schema/toml/toml.h"
 
 #include <stddef.h>
+
+struct block;
+struct entries;
+struct entry;
+struct reader;
 
 /* Rows of keys. path: the key's place in the definition of a case, or NULL. */
 #define KEY(key, in, ...)                                                                          \
@@ -62,8 +69,6 @@ extern const struct scenario_kind *const kinds[case_kind_name_count];
 /* The struct of that owner: in the setting, or `flow`, the flow of one slot (NULL: of slot 0).
  * NULL: it is not part of a setting. */
 void *setting_member(enum field_owner owner, struct setting *setting, struct flow_setting *flow);
-/* Set every default of that kind of block. */
-void kind_defaults(enum case_kind kind, struct setting *defaults);
 /* Give an endpoint that is absent the place and selector that it has by default. */
 void kind_finish_end(struct endpoint_setting *end, enum place place, enum selector_kind usual);
 

@@ -2,6 +2,7 @@
 
 #include "engine/base/input_file.h"
 #include "scenarios/scenarios.h"
+#include "schema/scenario/kind.h"
 #include "schema/scenario/nearest.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * those into the scenario (scenario.c). Private to these three. */
 #pragma once
 
-#include "schema/scenario/kind.h"
+#include "schema/scenario/block.h"
 #include "schema/scenario/scenario.h"
 
 /* A scenario and what it owns. */

@@ -1,4 +1,5 @@
 /* An [[overhead]]: its keys, their defaults, and the rules between them. */
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 
 static bool memory_needs_driver(enum memory_kind memory) {

@@ -1,6 +1,7 @@
 #include "schema/scenario/reference.h"
 
 #include "engine/base/strings.h"
+#include "schema/scenario/block.h"
 #include "schema/scenario/field.h"
 #include "schema/scenario/kind.h"
 

@@ -1,4 +1,5 @@
 /* Rules between the keys of a [[transfer]] and of its flows. */
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 
 #include <stdio.h>

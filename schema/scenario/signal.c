@@ -1,4 +1,5 @@
 /* A [[signal]]: its keys, their defaults, and the rules between them. */
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 
 static bool signal_has_home(const void *work) {

@@ -1,4 +1,5 @@
 /* A [[stream]]: its keys, their defaults, and the rules between them. */
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 
 static bool stream_is_on_node(const void *work) {

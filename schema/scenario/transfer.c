@@ -1,4 +1,5 @@
 /* A [[transfer]]: its keys, and the defaults of its flows. */
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 
 static bool flow_has_copies(const void *flow) {

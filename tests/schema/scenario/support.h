@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 #include "schema/scenario/scenario.h"
 #include "tests/cmocka.h"

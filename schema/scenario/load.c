@@ -1,5 +1,6 @@
 #include "schema/scenario/scenario.h"
 
+#include "schema/scenario/block.h"
 #include "schema/scenario/kind.h"
 #include "schema/scenario/loader.h"
 #include "schema/scenario/nearest.h"
@@ -418,7 +419,7 @@ static void scenario_make(struct loader *loader, const struct scenario_override 
     override_apply(loader, &overrides[i], OVERRIDE_ORDER + (unsigned)i);
   }
   for (unsigned kind = 0; kind < case_kind_name_count; kind++) {
-    kind_defaults((enum case_kind)kind, &loader->defaults[kind]);
+    block_defaults((enum case_kind)kind, &loader->defaults[kind]);
   }
   scenario_check_names(loader);
   for (size_t i = 0; i < loader->block_count; i++) {
