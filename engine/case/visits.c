@@ -29,6 +29,10 @@ void visits_shorten(struct measure *measure, uint32_t iterations) {
   }
 }
 
+bool visits_is_noisy(size_t cases, size_t imprecise, size_t unknown) {
+  return (imprecise > 0 && 3 * imprecise >= cases) || (unknown > 0 && 8 * unknown >= cases);
+}
+
 static int visits_compare(const void *a, const void *b) {
   const double x = *(const double *)a;
   const double y = *(const double *)b;
@@ -128,14 +132,15 @@ static void visits_take_of_load(const struct series *load, double *scratch,
     }
     if (taken > 0) {
       summary_of_values(scratch, taken, &summary);
-      sum_ns += summary.median_ns;
-      found->low_ns = fmin(found->low_ns, summary.median_ns);
-      found->high_ns = fmax(found->high_ns, summary.median_ns);
+      sum_ns += summary.mean_ns;
+      found->low_ns = fmin(found->low_ns, summary.mean_ns);
+      found->high_ns = fmax(found->high_ns, summary.mean_ns);
       taking++;
     }
   }
   found->undisturbed_ns = sum_ns / (double)taking;
   if (taking == 1) {
+    found->undisturbed_ns = summary.median_ns;
     found->low_ns = summary.min_ns;
     found->high_ns = fmax(summary.median_high_ns, summary.median_ns);
   }

@@ -20,17 +20,19 @@
  * Copies in two directions share a link, and the hardware decides how. So one direction may have no
  * level of its own: copies to a GPU by copy engines get what those from it leave, 42 to 50 GB/s on
  * some hosts, while those from it vary by 0.2 %. Where the measured direction has no level, the
- * load in the other direction says which trials are undisturbed. Each visit has a median of these
- * trials. The undisturbed rate is the mean of the medians, and its interval reaches from the
- * fastest to the slowest. Of loads, only visits count in which they can be compared: as many as
- * else, and at least two of several. What slows one direction alone is not seen.
+ * load in the other direction says which trials are undisturbed. Each visit has a mean of these
+ * trials. The undisturbed rate is the mean of the means, and its interval reaches from the fastest
+ * to the slowest. Of one visit, it is the median of these trials. Of loads, only visits count in
+ * which they can be compared: as many as else, and at least two of several. What slows one
+ * direction alone is not seen.
  *
  * A visit is precise if the interval of its median is within the precision. Of a single visit, the
  * median is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
  * the second fastest trial. The same may be so of the load alone.
  *
- * A host is noisy if the first visit of one case in VISITS_NOISY was not precise. Visits of a case
- * end
+ * A host is noisy if the first visits of a third of the cases were not precise, or those of an
+ * eighth gave no rate (visits_is_noisy()). Copies both ways are not precise on some quiet hosts,
+ * either, but give a rate there. Visits of a case end
  *   - on a quiet host, after one that gives the rate
  *   - when the interval of the level is within the precision. On a noisy host two visits may share
  *     an episode, so that takes more than VISITS_PATIENCE visits.
@@ -68,7 +70,7 @@ ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
 #define VISITS_LONG_TRIAL_NS  4000000
 /* From the end of a case's visit to its next. Episodes on the hosts looked at: up to 0.2 s. */
 #define VISITS_GAP_NS UINT64_C(250000000)
-enum { VISITS_PATIENCE = 3, VISITS_VOTES = 4, VISITS_NOISY = 4 };
+enum { VISITS_PATIENCE = 3, VISITS_VOTES = 4 };
 
 struct visits_found {
   enum settled settled;
@@ -85,6 +87,10 @@ struct visits_found {
  * iterations: single copies of a case may differ by 1 % in turns, both ways by 4 %, and one alone
  * lacks the pause between two. */
 void visits_shorten(struct measure *measure, uint32_t iterations);
+
+/* Of so many cases that cross a link, how many were not precise, and have no undisturbed rate,
+ * after their first visit? */
+bool visits_is_noisy(size_t cases, size_t imprecise, size_t unknown);
 
 /* Trials in the order of their visits. load_ns: what an iteration of the load in the other
  * direction took in each; NULL = there is none, 0 = the others cannot be compared with it. The

@@ -199,6 +199,7 @@ static void settle_judge_again(const struct settle *settle, size_t case_index, b
 static void settle_look(struct settle *settle, struct record *resumed) {
   size_t crossing = 0;
   size_t imprecise = 0;
+  size_t unknown = 0;
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     struct settle_case *item = &settle->cases[i];
     const struct plan_case *plan_case = &settle->plan->cases[i];
@@ -211,9 +212,12 @@ static void settle_look(struct settle *settle, struct record *resumed) {
     }
     item->noisy = settle_crosses(&plan_case->bench);
     crossing += item->noisy;
-    imprecise += item->noisy && item->visits.trial_count > 0 && !item->found.precise;
+    if (item->noisy && item->visits.trial_count > 0) {
+      imprecise += !item->found.precise;
+      unknown += !(item->found.undisturbed_ns > 0);
+    }
   }
-  const bool noisy = settle->doubted || (imprecise > 0 && VISITS_NOISY * imprecise >= crossing);
+  const bool noisy = settle->doubted || visits_is_noisy(crossing, imprecise, unknown);
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     struct settle_case *item = &settle->cases[i];
     item->noisy = noisy && item->noisy;

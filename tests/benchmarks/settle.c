@@ -180,18 +180,22 @@ static double host_measure(const struct host *host, const struct policy *policy,
                            const struct options *options, double longer,
                            struct measured *measured) {
   double now_ns = 0;
-  size_t disturbed = 0;
+  size_t imprecise = 0;
+  size_t unknown = 0;
   size_t links = 0;
   for (size_t i = 0; i < host->count; i++) {
     const double max_ns = source_max_ns(&host->sources[i]);
     const double most_ns = policy->kind == POLICY_LONGER ? longer * max_ns : max_ns;
     now_ns += measured_visit(&measured[i], &host->sources[i], false, now_ns, most_ns);
     measured_judge(&measured[i], false);
-    disturbed += source_crosses(&host->sources[i]) && !measured[i].found.precise;
-    links += source_crosses(&host->sources[i]);
+    if (source_crosses(&host->sources[i])) {
+      imprecise += !measured[i].found.precise;
+      unknown += !(measured[i].found.undisturbed_ns > 0);
+      links++;
+    }
   }
   now_ns += OTHERS_NS;
-  const bool noisy = VISITS_NOISY * disturbed >= links;
+  const bool noisy = visits_is_noisy(links, imprecise, unknown);
   bool visited = policy->kind == POLICY_VISITS || policy->kind == POLICY_WHOLE;
   const double end_ns = now_ns + (visited ? options->settle_ns : 0);
   for (size_t i = 0; visited && i < host->count; i++) {

@@ -224,6 +224,14 @@ TEST(a_precise_visit_on_a_noisy_host_is_confirmed_by_others) {
   assert_near(found.undisturbed_ns, 0, 0);
 }
 
+TEST(a_host_is_noisy_if_many_cases_are_imprecise_or_some_have_no_rate) {
+  assert_true(visits_is_noisy(8, 3, 0));
+  assert_false(visits_is_noisy(8, 2, 0));
+  assert_true(visits_is_noisy(8, 1, 1));
+  assert_false(visits_is_noisy(16, 2, 1));
+  assert_false(visits_is_noisy(0, 0, 0));
+}
+
 TEST(later_visits_are_shorter) {
   const struct measure nvbandwidth = {
       .trials_min = 12, .trials_max = 60, .max_time_ns = 100000000, .min_trial_ns = 8000000};
