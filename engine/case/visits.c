@@ -116,48 +116,64 @@ static bool series_is_known(const struct series *series, bool noisy) {
              : series_half_width(series) <= VISITS_WIDE * (1 - series_disturbed_share(series));
 }
 
-/* The rate where the load says which trials are undisturbed; scratch holds all of them. */
-static void visits_take_of_load(const struct series *load, double *scratch,
+/* What the measured flows took in the trials of a series from `begin` to `end`, sorted; returns how
+ * many. */
+static size_t series_gather(const struct series *series, size_t begin, size_t end, bool disturbed,
+                            double *values) {
+  size_t count = 0;
+  for (size_t i = begin; i < end; i++) {
+    if (disturbed || !series_is_disturbed(series, i)) {
+      values[count++] = series->measured[i];
+    }
+  }
+  qsort(values, count, sizeof *values, visits_compare);
+  return count;
+}
+
+/* The rate where the load says which trials are undisturbed, if these are not slower than others.
+ * scratch holds all trials. */
+static bool visits_take_of_load(const struct series *load, double *scratch,
                                 struct visits_found *found) {
   struct summary summary;
   double sum_ns = 0;
+  double low_ns = INFINITY;
+  double high_ns = 0;
   size_t taking = 0;
-  found->low_ns = INFINITY;
-  for (size_t visit = 0, i = 0; visit < load->visits; visit++) {
-    size_t taken = 0;
-    for (; i < load->ends[visit]; i++) {
-      if (!series_is_disturbed(load, i)) {
-        scratch[taken++] = load->measured[i];
-      }
-    }
+  size_t begin = 0;
+  for (size_t visit = 0; visit < load->visits; begin = load->ends[visit++]) {
+    const size_t taken = series_gather(load, begin, load->ends[visit], false, scratch);
     if (taken > 0) {
       summary_of_values(scratch, taken, &summary);
       sum_ns += summary.mean_ns;
-      found->low_ns = fmin(found->low_ns, summary.mean_ns);
-      found->high_ns = fmax(found->high_ns, summary.mean_ns);
+      low_ns = fmin(low_ns, summary.mean_ns);
+      high_ns = fmax(high_ns, summary.mean_ns);
       taking++;
     }
   }
-  found->undisturbed_ns = sum_ns / (double)taking;
-  if (taking == 1) {
-    found->undisturbed_ns = summary.median_ns;
-    found->low_ns = summary.min_ns;
-    found->high_ns = fmax(summary.median_high_ns, summary.median_ns);
+  const double undisturbed_ns = taking == 1 ? summary.median_ns : sum_ns / (double)taking;
+  low_ns = taking == 1 ? summary.min_ns : low_ns;
+  high_ns = taking == 1 ? fmax(summary.median_high_ns, summary.median_ns) : high_ns;
+  const size_t count = series_gather(load, 0, load->count, true, scratch);
+  if (undisturbed_ns > sorted_quantile(scratch, count, 0.5) * (1 + VISITS_DISTURBED)) {
+    return false;
   }
+  found->undisturbed_ns = undisturbed_ns;
+  found->low_ns = low_ns;
+  found->high_ns = high_ns;
+  return true;
 }
 
 static void visits_take(const struct series *own, const struct series *load, double precision,
                         bool noisy, double *scratch, struct visits_found *found) {
   const bool own_known = series_is_known(own, noisy);
   const bool load_seen = load->visits > 1 || (load->visits == 1 && own->visits == 1);
-  const bool of_load = !own_known && load_seen && series_is_known(load, noisy);
+  const bool of_load = !own_known && load_seen && series_is_known(load, noisy) &&
+                       visits_take_of_load(load, scratch, found);
   const struct series *judged = of_load ? load : own;
   const bool alike = own->visits == 1 ? !noisy
                                       : series_half_width(judged) <= precision &&
                                             (!noisy || judged->visits > VISITS_PATIENCE);
-  if (of_load) {
-    visits_take_of_load(load, scratch, found);
-  } else if (own_known) {
+  if (own_known) {
     found->undisturbed_ns = own->ns;
     found->low_ns = own->low_ns;
     found->high_ns = own->high_ns;

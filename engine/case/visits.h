@@ -22,9 +22,10 @@
  * some hosts, while those from it vary by 0.2 %. Where the measured direction has no level, the
  * load in the other direction says which trials are undisturbed. Each visit has a mean of these
  * trials. The undisturbed rate is the mean of the means, and its interval reaches from the fastest
- * to the slowest. Of one visit, it is the median of these trials. Of loads, only visits count in
- * which they can be compared: as many as else, and at least two of several. What slows one
- * direction alone is not seen.
+ * to the slowest. Of one visit, it is the median of these trials. If it is slower
+ * than the median of all trials by more than VISITS_DISTURBED, the load does not tell. Of loads,
+ * only visits count in which they can be compared: as many as else, and at least two of several.
+ * What slows one direction alone is not seen.
  *
  * A visit is precise if the interval of its median is within the precision. Of a single visit, the
  * median is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than

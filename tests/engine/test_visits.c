@@ -195,6 +195,25 @@ TEST(the_load_says_what_is_undisturbed) {
   }
 }
 
+/* Of every third trial, when the load is fast. */
+TEST(a_load_that_is_fast_when_the_others_are_slow_tells_nothing) {
+  struct visits_found found;
+  struct trial trials[4 * TRIALS];
+  double load_ns[4 * TRIALS];
+  for (unsigned slow_ns = 1000000; slow_ns <= 1300000; slow_ns += 300000) {
+    for (unsigned i = 0; i < 4 * TRIALS; i++) {
+      trials[i] =
+          (struct trial){.visit = i / TRIALS,
+                         .phase = TRIAL_MEASURE,
+                         .iterations = 1,
+                         .elapsed_ns = i % 3 == 0 ? slow_ns : 1000000 + 20000 * (i % TRIALS)};
+      load_ns[i] = i % 3 == 0 ? 1000000 : 1100000;
+    }
+    visits_judge(trials, load_ns, COUNT_OF(trials), 0.002, true, &found);
+    assert_near(found.undisturbed_ns, slow_ns == 1000000 ? 1000000 : 0, 1);
+  }
+}
+
 TEST(one_visit_is_enough_on_a_quiet_host) {
   struct visits_found found;
   judge((double[]){1000}, 1, false, 0, &found);

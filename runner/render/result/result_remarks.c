@@ -270,7 +270,7 @@ static const char *remarks_describe(const struct result_remarks *remarks,
     return remarks_describe_visits(remarks, noisy);
   }
   if ((unsigned)noisy->noise == REMARK_SHARED) {
-    return "Copies in the other direction are steady. This direction gets what they leave, and "
+    return "Copies in one direction are steady. The other direction gets what they leave, and "
            "varies more. More time does not help.";
   }
   double widest = 0;

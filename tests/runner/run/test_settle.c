@@ -128,10 +128,10 @@ TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down,
       {.role = FLOW_LOAD, .source = set->flows[0].target, .target = set->flows[0].source}};
   set->cases[0].bench.flows = flows;
   set->cases[0].bench.flow_count = 2;
-  assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.2, .flow = 1}, &whole));
+  assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.05, .flow = 1}, &whole));
   assert_int_equal(whole.visits->settled, SETTLED_YES);
   assert_true(whole.visits->precise);
-  struct visit other = {.ns = 2e6, .scatter = 0.2, .flow = 1, .iterations = 2};
+  struct visit other = {.ns = 2e6, .scatter = 0.05, .flow = 1, .iterations = 2};
   for (other.number = 1; other.number <= 2; other.number++) { /* that load has another rate */
     assert_true(add(set, 0, other, &whole));
   }
@@ -139,7 +139,7 @@ TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down,
   set->settle.cases[0].visits.trial_count = 0;
   set->settle.cases[0].visits.flow_trial_count = 0;
   flows[1].target.index++; /* elsewhere */
-  assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.2, .flow = 1}, &whole));
+  assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.05, .flow = 1}, &whole));
   assert_false(whole.visits->precise);
 }
 

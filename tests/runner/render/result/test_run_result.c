@@ -87,7 +87,7 @@ TEST(a_direction_that_varies_beside_a_steady_one_is_explained) {
                          .undisturbed = 1.02,
                          .settled = "settled"}};
   static const char *const NOTES[] = {
-      "Note: Copies in the other direction are steady. This direction gets what they leave, and "
+      "Note: Copies in one direction are steady. The other direction gets what they leave, and "
       "varies more. More time does not help.\n",
       "Note: Precision target missed in some processes when max_time ended. The noise is random. "
       "More time helps: --set measure.max_time=TIME\n"};
