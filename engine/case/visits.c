@@ -134,7 +134,7 @@ static size_t series_gather(const struct series *series, size_t begin, size_t en
  * scratch holds all trials. */
 static bool visits_take_of_load(const struct series *load, double *scratch,
                                 struct visits_found *found) {
-  struct summary summary;
+  struct summary summary = {0};
   double sum_ns = 0;
   double low_ns = INFINITY;
   double high_ns = 0;

@@ -69,14 +69,15 @@ struct options {
 
 /* What -c asks for, of the first row whose name a case has in its own: %. Copies to the GPU beside
  * copies from it have a rate only if their load was recorded, and no quiet rate (settle_hosts.h).
- * Of flows that are measured together (both/) the times of each are not recorded. */
+ * Over 1000 repeats they range by 2.9 %. Of both/ the time of each flow is not recorded. */
 static const struct settle_limit {
   const char *name;
   double range, bias;
   double known; /* share of the repeats */
-} LIMITS[] = {{"host_to_device_bidirectional_memcpy_ce", 3, 0, 0.95},
+} LIMITS[] = {{"host_to_device_bidirectional_memcpy_ce", 3.2, 0, 0.95},
               {"bidirectional_memcpy_ce", 1, 0.4, 0.8},
               {"bidirectional_memcpy_sm", 0.7, 0.3, 0.95},
+              {"both_flows/", 4, 0, 0.8},
               {"both/", 3, 1, 0},
               {"", 0.5, 0.3, 0.9}};
 static const double WRONG = 0.003;

@@ -4,8 +4,9 @@
  * perhaps run, process, phase and load_ns. The trials of a process are a visit where they last less
  * than LONG_S: a repeat draws visits without putting any back. Else they are a trace, in which each
  * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials.
- * Copies to a GPU by copy engines beside copies from it have none: their rate has no level. A
- * variant changes the trials before they are measured (enum variant). */
+ * Copies to a GPU by copy engines beside copies from it have none: their rate has no level. Nor
+ * have both together (both_flows/), of which load_ns is the time of those from the GPU. A variant
+ * changes the trials before they are measured (enum variant). */
 #pragma once
 
 #include "engine/base/enum_names.h"
@@ -103,13 +104,16 @@ static size_t series_join(const struct series *series, size_t at, double trial_n
   *joined = series->trials[at++];
   while ((iterations > 0 ? joined->iterations < iterations : joined->elapsed_ns < trial_ns) &&
          at < series->count) {
-    joined->elapsed_ns += series->trials[at].elapsed_ns;
-    joined->iterations += series->trials[at++].iterations;
+    const struct raw *next = &series->trials[at++];
+    joined->elapsed_ns += next->elapsed_ns;
+    joined->iterations += next->iterations;
+    joined->load_ns += (next->load_ns - joined->load_ns) * next->iterations / joined->iterations;
   }
   return at;
 }
 
-static const char COPIES_TO_GPU_BESIDE[] = "host_to_device_bidirectional_memcpy_ce";
+static const char *const WITHOUT_LEVEL[] = {"host_to_device_bidirectional_memcpy_ce",
+                                            "both_flows/"};
 
 /* Trials of a trace count as long as those of a later visit are. */
 static void source_find_quiet(struct source *source) {
@@ -126,8 +130,10 @@ static void source_find_quiet(struct source *source) {
     }
   }
   qsort(values, count, sizeof *values, compare_doubles);
-  const bool has_level = strstr(source->name, COPIES_TO_GPU_BESIDE) == NULL;
-  source->quiet_ns = has_level ? sorted_quantile(values, count, 0.05) : NAN;
+  source->quiet_ns = sorted_quantile(values, count, 0.05);
+  for (size_t i = 0; i < COUNT_OF(WITHOUT_LEVEL); i++) {
+    source->quiet_ns = strstr(source->name, WITHOUT_LEVEL[i]) != NULL ? NAN : source->quiet_ns;
+  }
   free(values);
 }
 

@@ -271,7 +271,7 @@ static const char *remarks_describe(const struct result_remarks *remarks,
   }
   if ((unsigned)noisy->noise == REMARK_SHARED) {
     return "Copies in one direction are steady. The other direction gets what they leave, and "
-           "varies more. More time does not help.";
+           "varies more. More processes help: --processes N";
   }
   double widest = 0;
   bool several = false; /* processes: then +/- is the range between them */

@@ -88,7 +88,7 @@ TEST(a_direction_that_varies_beside_a_steady_one_is_explained) {
                          .settled = "settled"}};
   static const char *const NOTES[] = {
       "Note: Copies in one direction are steady. The other direction gets what they leave, and "
-      "varies more. More time does not help.\n",
+      "varies more. More processes help: --processes N\n",
       "Note: Precision target missed in some processes when max_time ended. The noise is random. "
       "More time helps: --set measure.max_time=TIME\n"};
   for (int several = 0; several < 2; several++) { /* processes: the rates may be of others */
