@@ -34,6 +34,7 @@ break_it() { # VARIANT
       kind=kill what='--resume measures all again, and the results of a process are not UNIQUE'
       change runner/record/resume.c 's/STATUS_OK && found != 0;/STATUS_OK \&\& found < 0;/'
       change schema/results/migrations/1002_first.sql 's/^CREATE UNIQUE INDEX case_run_by_run/CREATE INDEX case_run_by_run/'
+      change schema/results/statements/result.sql '/^ON CONFLICT (run, bench_case/,/^RETURNING/c RETURNING id, :again;'
       for text in schema/results/schemas/*.txt; do
         change "$text" 's/CREATE UNIQUE INDEX case_run_by_run/CREATE INDEX case_run_by_run/'
       done
@@ -61,7 +62,7 @@ break_it() { # VARIANT
     removed)
       kind=parts count=spoilt what='journals of others are played back'
       change runner/record/database.c 's/RETURN_ON_ERROR(companion_check(database->path, err));//'
-      change runner/record/database.c 's/flags, companion_vfs());/flags, NULL);/'
+      change runner/record/database.c 's/companion_vfs());/NULL);/'
       ;;
     left)
       kind=shard what='nobody takes up what a killed run left'
@@ -81,7 +82,7 @@ break_it() { # VARIANT
       ;;
     null)
       kind=schema count=broken what='NULL in a column is a null pointer'
-      change runner/record/database.c 's/return text != NULL ? text : "";/return text;/'
+      change runner/record/connection.c 's/return text != NULL ? text : "";/return text;/'
       ;;
     fired)
       kind=schema count=wrong what='triggers run, and a database with any is written'

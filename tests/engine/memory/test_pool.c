@@ -258,11 +258,11 @@ static int set_up_with_cuda(void **state) {
   *state = pool_new(&with_cuda, kinds);
   return *state == NULL;
 }
+#define POOL_TEST(name) TEST_WITH(name, set_up_with_cuda, tear_down, struct pool *pool)
 
 static const struct endpoint pinned0 = {.place = PLACE_NUMA, .memory = MEMORY_PINNED};
 
-TEST_WITH(pinned_memory_is_as_large_as_later_cases_need, set_up_with_cuda, tear_down,
-          struct pool *pool) {
+POOL_TEST(pinned_memory_is_as_large_as_later_cases_need) {
   const uint64_t none[MACHINE_GPUS_MAX] = {0};
   pool_expect(pool, &pinned0, 384 * MIB);
   pool_expect(pool, &pinned0, 128 * MIB);
@@ -281,8 +281,7 @@ TEST_WITH(pinned_memory_is_as_large_as_later_cases_need, set_up_with_cuda, tear_
   assert_int_equal(fake.allocated, 4);
 }
 
-TEST_WITH(what_a_later_case_needs_leaves_room_for_the_present_one, set_up_with_cuda, tear_down,
-          struct pool *pool) {
+POOL_TEST(what_a_later_case_needs_leaves_room_for_the_present_one) {
   const uint64_t none[MACHINE_GPUS_MAX] = {0};
   pool_expect(pool, &pinned0, 720 * MIB);
   pool_bound(pool, 720 * MIB, none);
@@ -292,8 +291,7 @@ TEST_WITH(what_a_later_case_needs_leaves_room_for_the_present_one, set_up_with_c
   }
 }
 
-TEST_WITH(what_a_later_case_needs_is_not_worth_an_error, set_up_with_cuda, tear_down,
-          struct pool *pool) {
+POOL_TEST(what_a_later_case_needs_is_not_worth_an_error) {
   const uint64_t none[MACHINE_GPUS_MAX] = {0};
   pool_expect(pool, &pinned0, 384 * MIB);
   pool_bound(pool, 383 * MIB, none);

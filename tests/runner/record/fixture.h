@@ -59,3 +59,6 @@ void fixture_load(const struct fixture *fixture, const char *name);
 /* Runs SQL with a plain connection, on any file. */
 void fixture_execute(const char *path, const char *sql);
 RELEASE(fixture_free, struct fixture)
+/* A test with a fixture of its own. */
+#define FIXTURE_TEST(name)                                                                         \
+  TEST_WITH(name, fixture_set_up, fixture_tear_down, struct fixture *fixture)

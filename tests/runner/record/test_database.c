@@ -57,8 +57,7 @@ static void write_file(const char *path, const char *content) {
   assert_int_equal(fclose(file), 0);
 }
 
-TEST_WITH(new_database_is_created_with_its_directory, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(new_database_is_created_with_its_directory) {
   char path[160];
   char folder[128];
   (void)snprintf(folder, sizeof folder, "%s/a", fixture->folder);
@@ -75,8 +74,7 @@ TEST_WITH(new_database_is_created_with_its_directory, fixture_set_up, fixture_te
   assert_opens(fixture->path, DATABASE_WRITE);
 }
 
-TEST_WITH(connections_have_safe_settings, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(connections_have_safe_settings) {
   struct database *database = NULL;
   assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
   int value = 0;
@@ -95,7 +93,7 @@ TEST_WITH(connections_have_safe_settings, fixture_set_up, fixture_tear_down,
   assert_string_equal(mode, "delete");
 }
 
-TEST_WITH(special_names_are_files, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(special_names_are_files) {
   assert_int_equal(chdir(fixture->folder), 0);
   assert_opens(":memory:", DATABASE_WRITE);
   assert_int_equal(access(":memory:", F_OK), 0);
@@ -104,8 +102,7 @@ TEST_WITH(special_names_are_files, fixture_set_up, fixture_tear_down, struct fix
   assert_int_equal(chdir("/"), 0);
 }
 
-TEST_WITH(other_files_are_refused_unchanged, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(other_files_are_refused_unchanged) {
   const enum database_access both[] = {DATABASE_READ, DATABASE_WRITE};
   char fifo[96];
   (void)snprintf(fifo, sizeof fifo, "%s/fifo", fixture->folder);
@@ -126,8 +123,7 @@ TEST_WITH(other_files_are_refused_unchanged, fixture_set_up, fixture_tear_down,
   }
 }
 
-TEST_WITH(missing_database_is_not_found, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(missing_database_is_not_found) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
   write_file(fixture->path, "");
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
@@ -136,8 +132,7 @@ TEST_WITH(missing_database_is_not_found, fixture_set_up, fixture_tear_down,
   assert_refused("/dev/null/results.db", DATABASE_WRITE, STATUS_IO, "cannot look at");
 }
 
-TEST_WITH(damaged_database_is_reported, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(damaged_database_is_reported) {
   fixture_record_run(fixture, 1);
   int fd = open(fixture->path, O_WRONLY);
   char junk[3996];
@@ -147,8 +142,7 @@ TEST_WITH(damaged_database_is_reported, fixture_set_up, fixture_tear_down,
   assert_refused(fixture->path, DATABASE_READ, STATUS_CORRUPT, "it is damaged");
 }
 
-TEST_WITH(newer_schema_is_read_or_refused, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(newer_schema_is_read_or_refused) {
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
   char message[96];
@@ -165,8 +159,7 @@ TEST_WITH(newer_schema_is_read_or_refused, fixture_set_up, fixture_tear_down,
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED, "cannot be used");
 }
 
-TEST_WITH(schema_before_first_release_is_refused, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(schema_before_first_release_is_refused) {
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1001");
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED,
@@ -176,8 +169,7 @@ TEST_WITH(schema_before_first_release_is_refused, fixture_set_up, fixture_tear_d
 
 /* Made by a haul between two releases: the version is one that this haul knows, the tables are not
  * those of it. */
-TEST_WITH(schema_of_no_release_is_refused, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(schema_of_no_release_is_refused) {
   static const struct {
     const char *recorded; /* NULL: a new database */
     const char *change;
@@ -226,8 +218,7 @@ TEST(migrations_lead_to_different_versions) {
 }
 
 /* Tables and views of somebody else are told, and such a file is not written. */
-TEST_WITH(tables_of_others_are_read_and_not_written, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(tables_of_others_are_read_and_not_written) {
   struct database *database = NULL;
   fixture_load(fixture, "results-1003.sql");
   fixture_execute(fixture->path,
@@ -272,8 +263,7 @@ static enum status migrate_made_up(const char *path, const char *last, int versi
   "select group_concat(rate) from (select case_name || gbps as rate from v_case order by "         \
   "case_run)"
 
-TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(migrations_are_applied_all_or_none) {
   const int before_it = migrate_latest_version();
   const struct {
     const char *last;
@@ -300,7 +290,7 @@ TEST_WITH(migrations_are_applied_all_or_none, fixture_set_up, fixture_tear_down,
 }
 
 /* Somebody's own choice, on a local file system. */
-TEST_WITH(write_ahead_mode_is_kept, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(write_ahead_mode_is_kept) {
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "pragma journal_mode = wal");
   fixture_record_run(fixture, 1);
@@ -312,8 +302,7 @@ TEST_WITH(write_ahead_mode_is_kept, fixture_set_up, fixture_tear_down, struct fi
   assert_string_equal(runs, "2");
 }
 
-TEST_WITH(lock_held_too_long_is_reported, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(lock_held_too_long_is_reported) {
   struct record *record = NULL;
   assert_ok(record_open(fixture->path, &record, err), err);
   record_close(record);
@@ -344,8 +333,7 @@ static bool wait_until(void *context, uint64_t waited_ms) {
   return patience->release;
 }
 
-TEST_WITH(lock_wait_is_decided_by_caller, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(lock_wait_is_decided_by_caller) {
   struct database *database = NULL;
   assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
   struct patience patience = {.until = 5};
@@ -363,7 +351,7 @@ TEST_WITH(lock_wait_is_decided_by_caller, fixture_set_up, fixture_tear_down,
   assert_int_equal(sqlite3_close(patience.other), SQLITE_OK);
 }
 
-TEST_WITH(clock_set_back_is_noticed, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(clock_set_back_is_noticed) {
   struct record *record = NULL;
   int64_t lag_ns = -1;
   assert_ok(record_open(fixture->path, &record, err), err);
@@ -436,8 +424,7 @@ static void look_at_unwritable_folder(struct fixture *fixture) {
   must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot create the directory");
 }
 
-TEST_WITH(missing_permissions_are_reported, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(missing_permissions_are_reported) {
   fixture_record_run(fixture, 1);
   assert_int_equal(chmod(fixture->folder, 0777), 0);
   assert_int_equal(chmod(fixture->path, 0), 0);
@@ -452,8 +439,7 @@ TEST_WITH(missing_permissions_are_reported, fixture_set_up, fixture_tear_down,
 }
 
 /* As a database of somebody else may name them. */
-TEST_WITH(links_between_gpus_that_are_not_there_are_left_out, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(links_between_gpus_that_are_not_there_are_left_out) {
   fixture_record_run(fixture, 1);
   struct machine *read[2];
   for (size_t i = 0; i < 2; i++) {

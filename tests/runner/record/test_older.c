@@ -128,13 +128,11 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   assert_memory_equal(after, before, size_before);
 }
 
-TEST_WITH(everything_reads_every_recorded_database, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(everything_reads_every_recorded_database) {
   for_each_recorded(fixture, look_with_everything);
 }
 
-TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(copy_is_noted_and_not_written) {
   struct database *database = NULL;
   SCOPED(arena_fini) struct arena arena = {0};
   fixture_load(fixture, "results-1002.sql");
@@ -155,7 +153,7 @@ TEST_WITH(copy_is_noted_and_not_written, fixture_set_up, fixture_tear_down,
 }
 
 /* Its pages say so in the copy, too. */
-TEST_WITH(write_ahead_mode_is_read, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(write_ahead_mode_is_read) {
   fixture_load(fixture, "results-1002.sql");
   fixture_execute(fixture->path, "pragma journal_mode = wal");
   SCOPED(query_close_at) struct query *query = NULL;
@@ -164,8 +162,7 @@ TEST_WITH(write_ahead_mode_is_read, fixture_set_up, fixture_tear_down, struct fi
 }
 
 /* A scenario that an earlier version recorded means what it meant. */
-TEST_WITH(warm_caches_of_before_are_as_they_were, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(warm_caches_of_before_are_as_they_were) {
   struct database *database = NULL;
   fixture_load(fixture, "results-1002.sql");
   fixture_execute(
@@ -227,7 +224,6 @@ static void look_at_peaks_and_wrong_ones(struct fixture *fixture, const char *na
   look_at_peaks(fixture, name);
 }
 
-TEST_WITH(no_rate_above_its_peak_is_unmarked, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(no_rate_above_its_peak_is_unmarked) {
   for_each_recorded(fixture, look_at_peaks_and_wrong_ones);
 }

@@ -26,7 +26,7 @@ static void assert_query(const struct fixture *fixture, const char *sql, const c
   }
 }
 
-TEST_WITH(run_is_recorded_completely, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(run_is_recorded_completely) {
   fixture_record_run(fixture, 2);
   assert_query(fixture,
                "select count(*) from v_run where status = 'done' and cases = 6 and "
@@ -55,8 +55,7 @@ TEST_WITH(run_is_recorded_completely, fixture_set_up, fixture_tear_down, struct 
   assert_query(fixture, "select count(*) from pragma_foreign_key_check", "0");
 }
 
-TEST_WITH(summaries_follow_from_the_trials, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(summaries_follow_from_the_trials) {
   fixture_record_run(fixture, 3);
   /* Median and minimum recomputed in SQL, over the measured trials that are ok. */
   assert_query(fixture,
@@ -95,7 +94,7 @@ TEST_WITH(summaries_follow_from_the_trials, fixture_set_up, fixture_tear_down,
                "3");
 }
 
-TEST_WITH(flows_have_separate_times, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(flows_have_separate_times) {
   fixture_record_run(fixture, 1);
   assert_query(fixture, "select count(*) from v_flow where case_name like 'd2d%' and n = 47", "2");
   assert_query(fixture,
@@ -110,8 +109,7 @@ TEST_WITH(flows_have_separate_times, fixture_set_up, fixture_tear_down, struct f
 }
 
 /* On another GPU's clock: no moment after the window's start, and no reason to lose the trial. */
-TEST_WITH(unknown_start_is_not_a_number, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(unknown_start_is_not_a_number) {
   struct record *record = NULL;
   assert_ok(fixture_begin(fixture, &record, err), err);
   assert_ok(record_process_started(record, 0, 100, err), err);
@@ -128,8 +126,7 @@ TEST_WITH(unknown_start_is_not_a_number, fixture_set_up, fixture_tear_down,
                "7");
 }
 
-TEST_WITH(noise_is_recorded_where_there_is_any, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(noise_is_recorded_where_there_is_any) {
   struct record *record = NULL;
   assert_ok(fixture_begin(fixture, &record, err), err);
   assert_ok(record_process_started(record, 0, 100, err), err);
@@ -150,8 +147,7 @@ TEST_WITH(noise_is_recorded_where_there_is_any, fixture_set_up, fixture_tear_dow
 }
 
 /* haul env RUN and the page of a run draw it. */
-TEST_WITH(the_machine_of_a_run_is_read_back, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(the_machine_of_a_run_is_read_back) {
   struct machine *machine = fixture->machine;
   machine->links[0][1] = (struct gpu_link){false, 12, UINT64_C(318000000000)};
   machine->node_distance[1][0] = 31;
@@ -185,8 +181,7 @@ TEST_WITH(the_machine_of_a_run_is_read_back, fixture_set_up, fixture_tear_down,
   assert_int_equal(read->fact_count, machine->fact_count);
 }
 
-TEST_WITH(telemetry_is_joined_to_the_case, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(telemetry_is_joined_to_the_case) {
   fixture_record_run(fixture, 1);
   assert_query(fixture,
                "select count(*) from v_case where gpu = 1 and sm_clock_mhz = 1980.0 and "
@@ -199,8 +194,7 @@ TEST_WITH(telemetry_is_joined_to_the_case, fixture_set_up, fixture_tear_down,
                "1");
 }
 
-TEST_WITH(equal_content_is_stored_once, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(equal_content_is_stored_once) {
   fixture_record_run(fixture, 1);
   fixture->machine->gpus[0].free_memory_bytes = 12345; /* changes by itself */
   fixture_record_run(fixture, 1);
@@ -218,14 +212,14 @@ TEST_WITH(equal_content_is_stored_once, fixture_set_up, fixture_tear_down,
                "2 2");
 }
 
-TEST_WITH(keys_do_not_change, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(keys_do_not_change) {
   fixture_record_run(fixture, 1);
   /* A key that moves would break every merge with an older database. This one was computed
    * apart: the netstrings of name, description, text and resolved text, through XXH3-128. */
   assert_query(fixture, "select key from scenario", "e29afa32309e8d5bf8320deda6a265d2");
 }
 
-TEST_WITH(failures_are_recorded, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(failures_are_recorded) {
   struct record *record = NULL;
   assert_ok(fixture_begin(fixture, &record, err), err);
   const struct case_report *report = fixture_report(fixture, 0, 0, 0);
@@ -246,8 +240,7 @@ TEST_WITH(failures_are_recorded, fixture_set_up, fixture_tear_down, struct fixtu
 }
 
 /* Cases in a group are not on disk before the group is; whatever writes next takes them along. */
-TEST_WITH(small_cases_are_written_together, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(small_cases_are_written_together) {
   struct record *record = NULL;
   assert_ok(fixture_begin(fixture, &record, err), err);
   assert_ok(record_process_started(record, 0, 1, err), err);
@@ -273,8 +266,7 @@ TEST_WITH(small_cases_are_written_together, fixture_set_up, fixture_tear_down,
 }
 
 /* The others of its group are kept and counted, and the end of the run is written as well. */
-TEST_WITH(a_refused_case_takes_no_other_along, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(a_refused_case_takes_no_other_along) {
   static const size_t CASES[] = {0, 0, 1}; /* a case a second time is refused */
   struct record *record = NULL;
   assert_ok(fixture_begin(fixture, &record, err), err);
@@ -314,7 +306,7 @@ static const struct case_report *second_visit(struct fixture *fixture, struct vi
 }
 
 /* Interrupted between two visits of case 1, which has two flows. */
-TEST_WITH(visits_go_on_after_a_resume, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(visits_go_on_after_a_resume) {
   struct record *record = NULL;
   struct resumed_run resumed = {0};
   struct visits_found found = {.settled = SETTLED_BUDGET, .visits = 1};
@@ -366,7 +358,7 @@ TEST_WITH(visits_go_on_after_a_resume, fixture_set_up, fixture_tear_down, struct
   assert_query(fixture, "select round(median_ns / 1.8e6, 1) from case_run where n > 0", "1.0");
 }
 
-TEST_WITH(interrupted_run_is_resumed, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(interrupted_run_is_resumed) {
   struct record *record = NULL;
   struct resumed_run resumed = {0};
   fixture->info.only = "h*";
@@ -421,8 +413,7 @@ TEST_WITH(interrupted_run_is_resumed, fixture_set_up, fixture_tear_down, struct 
 }
 
 /* In a child that may write no more than so many bytes to a file. */
-TEST_WITH(full_disk_keeps_recorded_cases, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(full_disk_keeps_recorded_cases) {
   fixture_record_run(fixture, 1); /* the schema is there */
   pid_t child = fork();
   if (child == 0) {
@@ -461,8 +452,7 @@ TEST_WITH(full_disk_keeps_recorded_cases, fixture_set_up, fixture_tear_down,
                "0");
 }
 
-TEST_WITH(killed_writer_leaves_complete_cases, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(killed_writer_leaves_complete_cases) {
   int ready[2];
   assert_int_equal(pipe(ready), 0);
   pid_t child = fork();
@@ -500,7 +490,7 @@ TEST_WITH(killed_writer_leaves_complete_cases, fixture_set_up, fixture_tear_down
                "0");
 }
 
-TEST_WITH(two_writers_take_turns, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(two_writers_take_turns) {
   pid_t children[2];
   for (int i = 0; i < 2; i++) {
     children[i] = fork();
@@ -587,8 +577,7 @@ static void record_with_cycles(struct fixture *fixture) {
   assert_ok(record_end_run(record, "done", NULL, &err), &err);
 }
 
-TEST_WITH(microbenchmarks_are_in_the_views, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(microbenchmarks_are_in_the_views) {
   make_microbenchmarks(fixture);
   record_with_cycles(fixture);
   assert_query(fixture,

@@ -111,7 +111,7 @@ static void check_references(const char *readme, const char *view,
   }
 }
 
-TEST_WITH(every_column_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(every_column_is_documented) {
   fixture_record_run(fixture, 1);
   SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
   SCOPED(memory_free)
@@ -139,7 +139,7 @@ TEST_WITH(every_column_is_documented, fixture_set_up, fixture_tear_down, struct 
   assert_true(count >= 6);
 }
 
-TEST_WITH(the_version_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(the_version_is_documented) {
   fixture_record_run(fixture, 1);
   SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
   SCOPED(memory_free)
@@ -151,7 +151,7 @@ TEST_WITH(the_version_is_documented, fixture_set_up, fixture_tear_down, struct f
   }
 }
 
-TEST_WITH(every_table_is_documented, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(every_table_is_documented) {
   fixture_record_run(fixture, 1);
   SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
   SCOPED(memory_free)
@@ -184,8 +184,7 @@ static int stock_shell(const char *path, const char *sql) {
 }
 
 /* One list for C and for SQL. */
-TEST_WITH(kinds_of_notes_are_those_of_the_engine, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(kinds_of_notes_are_those_of_the_engine) {
   fixture_record_run(fixture, 1);
   for (int kind = 0; kind < note_kind_name_count; kind++) {
     char sql[128];
@@ -210,8 +209,7 @@ TEST_WITH(kinds_of_notes_are_those_of_the_engine, fixture_set_up, fixture_tear_d
 }
 
 /* Every ```sql block of docs/SQL.md gives rows on a recorded run. */
-TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(questions_of_the_cookbook_are_answered) {
   fixture_record_run(fixture, 2);
   fixture_execute(fixture->path,
                   "insert into case_note (case_run, ordinal, kind, gpu, what, amount) "
@@ -245,7 +243,7 @@ TEST_WITH(questions_of_the_cookbook_are_answered, fixture_set_up, fixture_tear_d
 }
 
 /* A card that is plugged in elsewhere is found by its UUID. */
-TEST_WITH(gpu_is_followed_by_its_uuid, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(gpu_is_followed_by_its_uuid) {
   fixture_record_run(fixture, 1);
   struct gpu *gpus = fixture->machine->gpus;
   (void)snprintf(gpus[0].uuid, sizeof gpus[0].uuid, "GPU-00000001");
@@ -269,7 +267,7 @@ TEST_WITH(gpu_is_followed_by_its_uuid, fixture_set_up, fixture_tear_down, struct
   assert_string_equal(seen, "1:1=GPU-00000001 5 0.0, 2:1=GPU-00000000 5 0.0");
 }
 
-TEST_WITH(ways_name_both_ends, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(ways_name_both_ends) {
   fixture_record_run(fixture, 1);
   fixture_execute(
       fixture->path,
@@ -289,8 +287,7 @@ TEST_WITH(ways_name_both_ends, fixture_set_up, fixture_tear_down, struct fixture
 }
 
 /* Else the sum of all flows reads as the rate of the first one's ends. */
-TEST_WITH(several_flows_are_named_by_their_group, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(several_flows_are_named_by_their_group) {
   static const struct {
     const char *path, *ends;
   } PATHS[] = {{"gpu0..3-numa0:pinned", "gpu0..3 to numa0"},
@@ -318,8 +315,7 @@ TEST_WITH(several_flows_are_named_by_their_group, fixture_set_up, fixture_tear_d
 }
 
 /* What the terminal says below a result is in v_result too. */
-TEST_WITH(missed_precision_is_in_the_remark, fixture_set_up, fixture_tear_down,
-          struct fixture *fixture) {
+FIXTURE_TEST(missed_precision_is_in_the_remark) {
   fixture->cases[0].bench.measure.precision = 0.01;
   fixture_record_run(fixture, 2);
   fixture_execute(fixture->path,
@@ -338,7 +334,7 @@ TEST_WITH(missed_precision_is_in_the_remark, fixture_set_up, fixture_tear_down,
 }
 
 /* Moments on one clock: of the trial, of its case, and of the samples. */
-TEST_WITH(trials_join_telemetry, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(trials_join_telemetry) {
   fixture_record_run(fixture, 1);
   char *text = fixture_query(
       fixture, "select min(trial_started_at_ns = case_started_at_ns + start_ns) || ' ' || "
@@ -354,7 +350,7 @@ TEST_WITH(trials_join_telemetry, fixture_set_up, fixture_tear_down, struct fixtu
   free(text);
 }
 
-TEST_WITH(throttling_is_named, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(throttling_is_named) {
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "update telemetry set throttle_reasons = 1 | 4 | 64 "
                                  "where at_ns = (select max(at_ns) from telemetry)");
@@ -368,7 +364,7 @@ TEST_WITH(throttling_is_named, fixture_set_up, fixture_tear_down, struct fixture
 }
 
 /* The counter is read before and after either end of the trials of one case: 16 to 18 J. */
-TEST_WITH(energy_has_bounds, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(energy_has_bounds) {
   fixture_record_run(fixture, 1);
   char *text = fixture_query(fixture, "select (select count(*) from v_energy) || ' ' || "
                                       "count(joules_per_gb) from v_case");
@@ -419,7 +415,7 @@ static char *views_of(const struct fixture *fixture) {
                                 "sqlite_master where type = 'view' order by name)");
 }
 
-TEST_WITH(stock_shell_reads_the_views, fixture_set_up, fixture_tear_down, struct fixture *fixture) {
+FIXTURE_TEST(stock_shell_reads_the_views) {
   fixture_record_run(fixture, 2);
   if (stock_shell(fixture->path, "select 1") == -1) {
     skip();
