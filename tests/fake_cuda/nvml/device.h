@@ -36,3 +36,10 @@ int device_fault(const char *entry_point);
       return fault_;                                                                               \
     }                                                                                              \
   } while (0)
+/* An entry point of a GPU begins with it: declares `gpu`. */
+#define BEGIN_GPU(device)                                                                          \
+  FAULT_POINT();                                                                                   \
+  const struct gpu *gpu = device_gpu(device);                                                      \
+  if (gpu == NULL) {                                                                               \
+    return device_failure();                                                                       \
+  }

@@ -6,11 +6,7 @@
 #include <unistd.h>
 
 int nvmlDeviceGetMaxClockInfo(struct nvml_device *device, int clock, unsigned *mhz) {
-  FAULT_POINT();
-  const struct gpu *gpu = device_gpu(device);
-  if (gpu == NULL) {
-    return device_failure();
-  }
+  BEGIN_GPU(device);
   bool memory = clock == NVML_CLOCK_OF_MEMORY;
   return device_give_number((memory ? gpu->memory_clock_khz : gpu->sm_clock_max_khz) / 1000, mhz);
 }
@@ -80,10 +76,9 @@ static unsigned running_processes(const struct gpu *gpu,
 
 int nvmlDeviceGetUtilizationRates(struct nvml_device *device,
                                   struct nvml_utilization *utilization) {
-  FAULT_POINT();
-  const struct gpu *gpu = device_gpu(device);
-  if (gpu == NULL || gpu->utilization_percent < 0) {
-    return gpu == NULL ? device_failure() : NVML_NOT_SUPPORTED;
+  BEGIN_GPU(device);
+  if (gpu->utilization_percent < 0) {
+    return NVML_NOT_SUPPORTED;
   }
   const struct fake_process *running[FAKE_PROCESSES_MAX];
   uint64_t percent = (uint64_t)gpu->utilization_percent;
@@ -103,11 +98,7 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device,
 }
 
 int nvmlDeviceGetMemoryInfo(struct nvml_device *device, struct nvml_memory *memory) {
-  FAULT_POINT();
-  const struct gpu *gpu = device_gpu(device);
-  if (gpu == NULL) {
-    return device_failure();
-  }
+  BEGIN_GPU(device);
   uint64_t free_bytes = gpu->free_memory_bytes > 0 ? gpu->free_memory_bytes : gpu->memory_bytes;
   *memory = (struct nvml_memory){.total_bytes = gpu->memory_bytes,
                                  .free_bytes = free_bytes,
@@ -117,10 +108,9 @@ int nvmlDeviceGetMemoryInfo(struct nvml_device *device, struct nvml_memory *memo
 
 int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned *count,
                                             struct nvml_process *processes) {
-  FAULT_POINT();
-  const struct gpu *gpu = device_gpu(device);
-  if (gpu == NULL || gpu->process_count < 0) {
-    return gpu == NULL ? device_failure() : NVML_NOT_SUPPORTED;
+  BEGIN_GPU(device);
+  if (gpu->process_count < 0) {
+    return NVML_NOT_SUPPORTED;
   }
   const unsigned room = *count;
   const struct fake_process *running[FAKE_PROCESSES_MAX];
@@ -142,10 +132,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(struct nvml_device *device, unsigned
 int nvmlDeviceGetProcessUtilization(struct nvml_device *device,
                                     struct nvml_process_utilization *processes, unsigned *count,
                                     unsigned long long since_us) {
-  const struct gpu *gpu = device_gpu(device);
-  if (gpu == NULL) {
-    return device_failure();
-  }
+  BEGIN_GPU(device);
   const struct fake_process *running[FAKE_PROCESSES_MAX];
   const unsigned room = *count;
   *count = running_processes(gpu, running);

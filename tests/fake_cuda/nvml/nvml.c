@@ -30,11 +30,6 @@ int device_failure(void) {
   return initialised > 0 ? NVML_INVALID_ARGUMENT : NVML_UNINITIALIZED;
 }
 
-static int find_gpu(const struct nvml_device *device, const struct gpu **gpu) {
-  *gpu = device_gpu(device);
-  return *gpu != NULL ? NVML_OK : device_failure();
-}
-
 int device_index(const struct gpu *gpu) {
   return (int)(gpu - the_machine()->gpus);
 }
@@ -211,15 +206,13 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *address, struct nvml_device **d
 }
 
 int nvmlDeviceGetName(struct nvml_device *device, char *text, unsigned size) {
-  FAULT_POINT();
-  const struct gpu *gpu = device_gpu(device);
-  return gpu == NULL ? device_failure() : give_text(gpu->name, text, size);
+  BEGIN_GPU(device);
+  return give_text(gpu->name, text, size);
 }
 
 int nvmlDeviceGetUUID(struct nvml_device *device, char *text, unsigned size) {
-  FAULT_POINT();
-  const struct gpu *gpu = device_gpu(device);
-  return gpu == NULL ? device_failure() : give_text(gpu->uuid, text, size);
+  BEGIN_GPU(device);
+  return give_text(gpu->uuid, text, size);
 }
 
 static void fill_pci_info(const char *address, struct nvml_pci_info *info) {
@@ -232,11 +225,7 @@ static void fill_pci_info(const char *address, struct nvml_pci_info *info) {
 }
 
 int nvmlDeviceGetPciInfo_v3(struct nvml_device *device, struct nvml_pci_info *info) {
-  FAULT_POINT();
-  const struct gpu *gpu = device_gpu(device);
-  if (gpu == NULL) {
-    return device_failure();
-  }
+  BEGIN_GPU(device);
   fill_pci_info(gpu->pci_address, info);
   return NVML_OK;
 }
@@ -353,9 +342,8 @@ int nvmlDeviceGetGspFirmwareMode(struct nvml_device *device, unsigned *enabled,
 }
 
 int nvmlDeviceGetMemoryBusWidth(struct nvml_device *device, unsigned *bits) {
-  FAULT_POINT();
-  const struct gpu *gpu = device_gpu(device);
-  return gpu == NULL ? device_failure() : device_give_number(gpu->memory_bus_bits, bits);
+  BEGIN_GPU(device);
+  return device_give_number(gpu->memory_bus_bits, bits);
 }
 
 int nvmlDeviceGetMemoryAffinity(struct nvml_device *device, unsigned words, unsigned long *nodes,
@@ -375,63 +363,48 @@ int nvmlDeviceGetMemoryAffinity(struct nvml_device *device, unsigned words, unsi
 
 /* ---- links: PCIe, NVLink, chip to chip ---- */
 
-static int give(struct nvml_device *device, size_t offset, unsigned *value) {
-  const struct gpu *gpu;
-  int result = find_gpu(device, &gpu);
-  if (result == NVML_OK) {
-    *value = *(const uint32_t *)(const void *)((const char *)gpu + offset);
-    result = *value == 0 ? NVML_NOT_SUPPORTED : NVML_OK;
-  }
-  return result;
-}
-
 int nvmlDeviceGetCurrPcieLinkGeneration(struct nvml_device *device, unsigned *generation) {
-  FAULT_POINT();
-  return give(device, offsetof(struct gpu, pcie_generation), generation);
+  BEGIN_GPU(device);
+  return device_give_number(gpu->pcie_generation, generation);
 }
 
 int nvmlDeviceGetCurrPcieLinkWidth(struct nvml_device *device, unsigned *width) {
-  FAULT_POINT();
-  return give(device, offsetof(struct gpu, pcie_width), width);
+  BEGIN_GPU(device);
+  return device_give_number(gpu->pcie_width, width);
 }
 
 int nvmlDeviceGetMaxPcieLinkGeneration(struct nvml_device *device, unsigned *generation) {
-  FAULT_POINT();
-  return give(device, offsetof(struct gpu, pcie_generation_max), generation);
+  BEGIN_GPU(device);
+  return device_give_number(gpu->pcie_generation_max, generation);
 }
 
 int nvmlDeviceGetMaxPcieLinkWidth(struct nvml_device *device, unsigned *width) {
-  FAULT_POINT();
-  return give(device, offsetof(struct gpu, pcie_width_max), width);
+  BEGIN_GPU(device);
+  return device_give_number(gpu->pcie_width_max, width);
 }
 
-static int find_link(struct nvml_device *device, unsigned link, const struct gpu **gpu) {
-  int result = find_gpu(device, gpu);
-  if (result != NVML_OK) {
-    return result;
-  }
-  if ((*gpu)->nvlink_count == 0) {
-    return link == 0 ? NVML_NOT_SUPPORTED : NVML_INVALID_ARGUMENT;
-  }
-  return link < (*gpu)->nvlink_count ? NVML_OK : NVML_INVALID_ARGUMENT;
+static int find_link(const struct gpu *gpu, unsigned link) {
+  return link < gpu->nvlink_count              ? NVML_OK
+         : gpu->nvlink_count == 0 && link == 0 ? NVML_NOT_SUPPORTED
+                                               : NVML_INVALID_ARGUMENT;
 }
+#define BEGIN_LINK(device, link)                                                                   \
+  BEGIN_GPU(device);                                                                               \
+  if (find_link(gpu, link) != NVML_OK) {                                                           \
+    return find_link(gpu, link);                                                                   \
+  }
 
 int nvmlDeviceGetNvLinkState(struct nvml_device *device, unsigned link, int *active) {
-  FAULT_POINT();
-  const struct gpu *gpu;
+  BEGIN_LINK(device, link);
   *active = 1;
-  return find_link(device, link, &gpu);
+  return NVML_OK;
 }
 
 int nvmlDeviceGetNvLinkVersion(struct nvml_device *device, unsigned link, unsigned *version) {
-  FAULT_POINT();
-  const struct gpu *gpu;
-  int result = find_link(device, link, &gpu);
-  if (result == NVML_OK) {
-    /* NVML's numbers: 4 = NVLink 3.0, 6 = 4.0, 7 = 5.0. */
-    *version = gpu->compute_major >= 10 ? 7 : gpu->compute_major == 9 ? 6 : 4;
-  }
-  return result;
+  BEGIN_LINK(device, link);
+  /* NVML's numbers: 4 = NVLink 3.0, 6 = 4.0, 7 = 5.0. */
+  *version = gpu->compute_major >= 10 ? 7 : gpu->compute_major == 9 ? 6 : 4;
+  return NVML_OK;
 }
 
 /* The GPU at the other end of a link, or -1 for a switch. Links lead to a switch where a GPU has
@@ -452,28 +425,18 @@ static int remote_gpu(const struct gpu *gpu, unsigned link) {
 }
 
 int nvmlDeviceGetNvLinkRemoteDeviceType(struct nvml_device *device, unsigned link, int *type) {
-  FAULT_POINT();
-  const struct gpu *gpu;
-  int result = find_link(device, link, &gpu);
-  if (result == NVML_OK) {
-    *type = remote_gpu(gpu, link) >= 0 ? NVML_REMOTE_GPU : NVML_REMOTE_SWITCH;
-  }
-  return result;
+  BEGIN_LINK(device, link);
+  *type = remote_gpu(gpu, link) >= 0 ? NVML_REMOTE_GPU : NVML_REMOTE_SWITCH;
+  return NVML_OK;
 }
 
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(struct nvml_device *device, unsigned link,
                                         struct nvml_pci_info *info) {
-  FAULT_POINT();
-  const struct gpu *gpu;
-  int result = find_link(device, link, &gpu);
-  if (result != NVML_OK) {
-    return result;
-  }
+  BEGIN_LINK(device, link);
   int remote = remote_gpu(gpu, link);
   if (remote >= 0) {
-    struct nvml_device *other = NULL;
-    result = nvmlDeviceGetHandleByIndex_v2((unsigned)remote, &other);
-    return result == NVML_OK ? nvmlDeviceGetPciInfo_v3(other, info) : result;
+    fill_pci_info(the_machine()->gpus[remote].pci_address, info);
+    return NVML_OK;
   }
   *info = (struct nvml_pci_info){.domain = 0xff, .bus = 5 + link % 4};
   (void)snprintf(info->bus_id, sizeof info->bus_id, "%08X:%02X:00.0", info->domain, info->bus);
@@ -514,13 +477,11 @@ static void answer_field(const struct gpu *gpu, struct nvml_field *field) {
 }
 
 int nvmlDeviceGetFieldValues(struct nvml_device *device, int count, struct nvml_field *fields) {
-  FAULT_POINT();
-  const struct gpu *gpu;
-  int result = find_gpu(device, &gpu);
-  for (int i = 0; result == NVML_OK && i < count; i++) {
+  BEGIN_GPU(device);
+  for (int i = 0; i < count; i++) {
     if (fields[i].result == NVML_OK) { /* as driver 580 does */
       answer_field(gpu, &fields[i]);
     }
   }
-  return result;
+  return NVML_OK;
 }
