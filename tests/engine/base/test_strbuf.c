@@ -38,13 +38,12 @@ TEST(pieces_are_joined) {
 }
 
 TEST(words_have_commas_between) {
-  struct strbuf buffer;
+  SCOPED(strbuf_fini) struct strbuf buffer;
   SCOPED(arena_fini) struct arena arena = {0};
   strbuf_init(&buffer, 100);
   strbuf_append_word(&buffer, "one");
   strbuf_append_word(&buffer, "two");
   assert_string_equal(buffer.text, "one, two");
-  strbuf_fini(&buffer);
   assert_string_equal(arena_add_word(&arena, NULL, "one"), "one");
   assert_string_equal(arena_add_word(&arena, arena_add_word(&arena, "", "one"), "two"), "one, two");
 }

@@ -173,7 +173,7 @@ TEST(ten_thousand_jobs_under_load_all_end) {
 
 TEST(teams_are_made_and_freed_repeatedly) {
   for (int i = 0; i < 300; i++) {
-    struct thread_team *team = NULL;
+    SCOPED(thread_team_free_at) struct thread_team *team = NULL;
     struct tally tally = {0};
     assert_ok(thread_team_new(&real, 0, 0, NULL, &team, err), err);
     if (i % 3 != 0) {
@@ -181,6 +181,5 @@ TEST(teams_are_made_and_freed_repeatedly) {
       thread_team_wait(team, NULL, NULL);
       assert_int_equal(tally.calls, thread_team_size(team));
     }
-    thread_team_free(team);
   }
 }

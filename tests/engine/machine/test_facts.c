@@ -272,7 +272,7 @@ TEST(test_gpus_that_do_not_answer) {
       {{NULL, NULL}, "0"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    struct scene *scene = scene_new(XEON);
+    SCOPED(scene_free_at) struct scene *scene = scene_new(XEON);
     lay_out(scene, (struct recorded[]){
                        {"/proc/driver/nvidia/gpus/0000:06:00.0/information",
                         "Model: \t\t NVIDIA H100\nDevice Minor: \t 0\n"},
@@ -293,7 +293,6 @@ TEST(test_gpus_that_do_not_answer) {
     }
     look(scene);
     assert_fact(scene, "gpus_lost", FACT_OK, cases[i].lost);
-    scene_free(scene);
   }
 }
 
@@ -357,6 +356,7 @@ TEST(test_memory_of_the_only_node) {
       {"0-1", "MemTotal: 9000 kB\nMemFree: 50 kB\nMemAvailable: 8000 kB\n", 1000, 600},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    SCOPED(scene_free_at)
     struct scene *scene = scene_new((struct recorded[]){
         {"/proc/meminfo", cases[i].memory},
         {"/proc/self/status", "Mems_allowed_list:\t0\nCpus_allowed_list:\t0-3\n"},
@@ -370,7 +370,6 @@ TEST(test_memory_of_the_only_node) {
     assert_int_equal(machine->node_count, 1);
     assert_int_equal(machine->nodes[0].memory_bytes, cases[i].total_kib * 1024);
     assert_int_equal(machine->nodes[0].free_memory_bytes, cases[i].free_kib * 1024);
-    scene_free(scene);
   }
 }
 

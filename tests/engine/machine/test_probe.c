@@ -2,6 +2,7 @@
  *
  * The environment of the test leads the loader to the fake libraries; each machine is looked at in
  * a process of its own, since a driver stays what it was first told to be. */
+#include "engine/base/arena.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/telemetry.h"
 #include "schema/machine/machine_file.h"
@@ -29,7 +30,7 @@ static char *text_of(const struct machine *machine) {
 
 /* All but what is of the host that runs the test: its name, its facts, its free memory. */
 static bool hardware_differs(void) {
-  struct machine *copy = malloc(sizeof *copy);
+  SCOPED(memory_free) struct machine *copy = malloc(sizeof *copy);
   if (copy == NULL) {
     abort();
   }
@@ -41,15 +42,12 @@ static bool hardware_differs(void) {
   for (uint32_t i = 0; i < copy->node_count; i++) {
     copy->nodes[i].free_memory_bytes = played->nodes[i].free_memory_bytes;
   }
-  char *expected = text_of(played);
-  char *found = text_of(copy);
+  SCOPED(memory_free) char *expected = text_of(played);
+  SCOPED(memory_free) char *found = text_of(copy);
   bool differs = strcmp(expected, found) != 0;
   if (differs) {
     (void)fprintf(stderr, "expected:\n%s\nfound:\n%s\n", expected, found);
   }
-  free(expected);
-  free(found);
-  free(copy);
   return differs;
 }
 

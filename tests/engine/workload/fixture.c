@@ -1,4 +1,5 @@
 #include "tests/engine/workload/fixture.h"
+#include "engine/base/arena.h"
 
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
@@ -47,7 +48,7 @@ int fixture_set_up(void **state) {
 }
 
 int fixture_tear_down(void **state) {
-  struct fixture *fixture = *state;
+  SCOPED(memory_free) struct fixture *fixture = *state;
   engine_free(fixture->engine);
   for (uint32_t i = 0; i < fixture->peers.count; i++) {
     (void)close(fixture->peers.sockets[i]);
@@ -56,7 +57,6 @@ int fixture_tear_down(void **state) {
     (void)waitpid(fixture->peer_pids[i], NULL, 0);
   }
   free(fixture->machine);
-  free(fixture);
   return 0;
 }
 

@@ -1,5 +1,6 @@
 /* The loop over trials, with a kind of case that takes as long as the test says: warm-up, stop rule
  * and trials that do not count. */
+#include "engine/base/arena.h"
 #include "engine/workload/workload.h"
 
 #include "engine/case/transfer.h"
@@ -106,7 +107,7 @@ static void take_flow_trial(void *context, const struct flow_trial *flow_trial) 
 static struct case_outcome measure_case(const struct bench_case *made) {
   const struct bench_case bench_case = *made;
   const struct trial_sink sink = {.trial = take_trial, .flow_trial = take_flow_trial};
-  struct machine *machine = calloc(1, sizeof *machine);
+  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
   struct case_outcome outcome;
   struct error err = {0};
   assert_non_null(machine);
@@ -114,7 +115,6 @@ static struct case_outcome measure_case(const struct bench_case *made) {
   struct engine engine = {.context = {.machine = machine}};
   trial_count = 0;
   assert_ok(case_run_measure(ops, &engine, &bench_case, &sink, &outcome, &err), &err);
-  free(machine);
   return outcome;
 }
 

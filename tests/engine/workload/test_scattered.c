@@ -1,5 +1,6 @@
 /* Scattered copies: every piece goes where it must and nothing else is written; one wrong byte is
  * found and named; the time per piece has the shape that was seen on real GPUs. */
+#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "engine/method/method.h"
@@ -55,7 +56,7 @@ TEST(places_are_apart) {
     const struct scatter_shape scatter = {.pieces = counts[i / 2],
                                           .piece_bytes = 7,
                                           .places = i % 2 == 0 ? PIECES_RANDOM : PIECES_STRIDED};
-    struct piece *list = calloc(scatter.pieces, sizeof *list);
+    SCOPED(memory_free) struct piece *list = calloc(scatter.pieces, sizeof *list);
     uint64_t *ends[] = {calloc(scatter.pieces, sizeof(uint64_t)),
                         calloc(scatter.pieces, sizeof(uint64_t))};
     assert_true(list != NULL && ends[0] != NULL && ends[1] != NULL);
@@ -73,7 +74,6 @@ TEST(places_are_apart) {
     }
     assert_true(scatter.pieces < 1000 ||
                 (scatter.places == PIECES_STRIDED ? same == scatter.pieces : same < 20));
-    free(list);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+RELEASE(comparison_free, struct comparison)
+
 enum { MIB = 1 << 20 };
 
 static const struct compare_options OPTIONS = {
@@ -31,11 +33,6 @@ static struct comparison *compared(const struct measured *m, const enum side *si
     fail_msg("%s", err.message);
   }
   return comparison;
-}
-
-static void done(struct measured *m, struct comparison *comparison) {
-  comparison_free(comparison);
-  measured_free(m);
 }
 
 /* Five processes per side of one case, in GB/s on each. */
@@ -78,13 +75,13 @@ TEST(each_verdict_is_found) {
       {"c", 50, 50.02, 5, 5, VERDICT_SAME},     {"d", 50, 0, 5, 0, VERDICT_MISSING},
       {"e", 0, 50, 0, 5, VERDICT_NEW},          {"f", 50, 48, 1, 1, VERDICT_INSUFFICIENT},
   };
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const size_t bench = made_case(m, CASES[i].key, "block", (int)i % MADE_GPUS, (i + 1) * MIB);
     made_medians(m, bench, 0, CASES[i].a, CASES[i].a_processes);
     made_medians(m, bench, 1, CASES[i].b, CASES[i].b_processes);
   }
-  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   assert_int_equal(comparison->row_count, COUNT_OF(CASES));
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct comparison_row *row = find(m, comparison, CASES[i].key);
@@ -105,7 +102,6 @@ TEST(each_verdict_is_found) {
   assert_string_equal(comparison->facts[0].values[SIDE_B], "590.1");
   assert_int_equal(comparison->totals[SIDE_A].gpus, MADE_GPUS);
   assert_int_equal(comparison->totals[SIDE_A].boots, 1);
-  done(m, comparison);
 }
 
 /* Medians of processes on a host that others use, in GB/s, and the rates that came back. */
@@ -135,13 +131,13 @@ static void add_visited(struct measured *m, const char *key, double typical_b, d
 
 /* A link that is 3 % slower behind noise that hides it; and noise that slows what programs get. */
 TEST(visits_tell_a_link_from_its_noise) {
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   add_visited(m, "a", 0.97, 0.97, true);
   add_visited(m, "b", 0.95, 1, false);
   add_visited(m, "c", 0.95, 0.97, false);
   add_visited(m, "d", 1, 1, true);
   (void)add_case(m, "e", 0, 50, 48.5);
-  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   static const struct {
     const char *key;
     bool regressed;
@@ -161,7 +157,6 @@ TEST(visits_tell_a_link_from_its_noise) {
   assert_true(fabs(link->sides[SIDE_B].value / link->sides[SIDE_A].value - 0.97) < 0.002);
   /* Two questions of each visited case, and one of the other, under one false discovery rate. */
   assert_int_equal(comparison->summary.tests, 9);
-  done(m, comparison);
 }
 
 /* Of five processes per side, how many are not ok on each. */
@@ -178,7 +173,7 @@ TEST(a_case_that_is_less_often_ok_is_broken) {
       {"g", 5, 0, CASE_CORRUPT, VERDICT_BROKEN}, {"h", 0, 1, CASE_FAILED, VERDICT_SAME},
       {"i", 1, 2, CASE_CORRUPT, VERDICT_BROKEN}, {"j", 1, 2, CASE_HUNG, VERDICT_SAME},
   };
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const size_t bench = made_case(m, CASES[i].key, "block", (int)i % MADE_GPUS, (i + 1) * MIB);
     const unsigned not_ok[SIDES] = {CASES[i].a_not_ok, CASES[i].b_not_ok};
@@ -189,7 +184,7 @@ TEST(a_case_that_is_less_often_ok_is_broken) {
       made_not_ok(m, bench, s, CASES[i].status, not_ok[s]);
     }
   }
-  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   assert_int_equal(comparison->row_count, COUNT_OF(CASES));
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct comparison_row *row = find(m, comparison, CASES[i].key);
@@ -199,12 +194,11 @@ TEST(a_case_that_is_less_often_ok_is_broken) {
   }
   assert_int_equal(comparison->rows[0].result.verdict, VERDICT_BROKEN); /* the worst first */
   assert_int_equal(comparison->flaky_count, 4);
-  done(m, comparison);
 }
 
 /* Two modes of side A, and one process of side B apart, are told with the row. */
 TEST(shapes_of_sides_are_known) {
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (unsigned p = 0; p < 20; p++) {
     const bool is_b = p >= 10;
@@ -215,7 +209,7 @@ TEST(shapes_of_sides_are_known) {
                                             .ns = (double)MIB / gbps * (1 + 0.0001 * (p % 3)),
                                             .status = CASE_OK});
   }
-  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   const struct side_shape *a = &comparison->rows[0].sides[SIDE_A].shape;
   const struct side_shape *b = &comparison->rows[0].sides[SIDE_B].shape;
   assert_int_equal(a->kind, SHAPE_TWO_MODES);
@@ -228,7 +222,6 @@ TEST(shapes_of_sides_are_known) {
   assert_int_equal(b->counts[1], 9);
   assert_true(fabs(b->values[0] - 35) < 0.02 && fabs(b->values[1] - 50) < 0.02);
   assert_true(fabs(comparison->rows[0].sides[SIDE_B].value - 50) < 0.02); /* it is left out */
-  done(m, comparison);
 }
 
 /* UNCLEAR by hand, through the whole comparison. One case, four processes per side, logarithms of
@@ -250,13 +243,13 @@ TEST(shapes_of_sides_are_known) {
  *                    5 % with any number, so it is not INSUFFICIENT */
 TEST(unclear_by_hand) {
   static const double STEPS[] = {-0.002, 0.002, -0.002, 0.002};
-  struct measured *m = drivers_in_turn();
+  SCOPED(measured_free_at) struct measured *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (uint32_t run = 0; run < m->run_count; run++) {
     const double ns = 1e6 * exp(STEPS[run / 2]) * (run % 2 == 1 ? 1.01 : 1);
     made_median(m, (struct measured_median){run, (uint32_t)bench, .process = run + 1, .ns = ns});
   }
-  struct comparison *comparison = compared(m, IN_TURN, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, IN_TURN, &OPTIONS);
   const struct comparison_row *row = &comparison->rows[0];
   const struct diff_result *result = &row->result;
   assert_int_equal(result->verdict, VERDICT_UNCLEAR);
@@ -270,18 +263,17 @@ TEST(unclear_by_hand) {
   assert_int_equal(result->units_needed, 0);
   assert_int_equal(comparison->summary.verdicts[VERDICT_UNCLEAR], 1);
   assert_int_equal(comparison->units_needed, 0);
-  done(m, comparison);
 }
 
 TEST(more_ns_are_worse) {
-  struct measured *m = drivers_in_turn();
+  SCOPED(measured_free_at) struct measured *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "latency", 0, 2 * MIB);
   for (size_t run = 0; run < m->run_count; run++) {
     made_medians(m, bench, run, run % 2 == 0 ? 50 : 45, 5);
   }
   m->cases[bench].figure = FIGURE_HOP;
   m->cases[bench].units = 1000;
-  struct comparison *comparison = compared(m, IN_TURN, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, IN_TURN, &OPTIONS);
   const struct comparison_row *row = &comparison->rows[0];
   assert_int_equal(row->figure, FIGURE_HOP);
   assert_int_equal(row->result.verdict, VERDICT_REGRESSED);
@@ -289,7 +281,6 @@ TEST(more_ns_are_worse) {
   assert_true(row->change_low < row->change && row->change < row->change_high);
   assert_true(fabs(row->sides[SIDE_A].value - 2 * MIB / 50.0 / 1000) < 0.1);
   assert_true(fabs(row->delta - 0.03) < 1e-9);
-  done(m, comparison);
 }
 
 /* -3 % with a standard deviation near 0.06 %: who says what matters decides the verdict. */
@@ -305,17 +296,16 @@ TEST(what_matters_is_said_by_the_option_then_the_scenario) {
                {0.02, 0.05, DELTA_OPTION, 0.02, VERDICT_REGRESSED},
                {0, 0.0001, DELTA_SCENARIO, 0.0001, VERDICT_REGRESSED}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    struct measured *m = two_drivers();
+    SCOPED(measured_free_at) struct measured *m = two_drivers();
     const size_t bench = add_case(m, "a", 0, 50, 48.5);
     m->cases[bench].delta = CASES[i].scenario;
     struct compare_options options = OPTIONS;
     options.margin = CASES[i].option;
-    struct comparison *comparison = compared(m, A_AND_B, &options);
+    SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &options);
     const struct comparison_row *row = &comparison->rows[0];
     assert_int_equal(row->delta_from, CASES[i].from);
     assert_true(fabs(row->delta - CASES[i].delta) < 1e-12);
     assert_int_equal(row->result.verdict, CASES[i].verdict);
-    done(m, comparison);
   }
 }
 
@@ -323,7 +313,7 @@ TEST(what_matters_is_said_by_the_option_then_the_scenario) {
 /* Results that the same thing slowed are one condition, whatever share of the time it took. One
  * side comes before both, and many results before few. */
 TEST(conditions_are_counted_without_their_shares) {
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   add_case(m, "a", 0, 50, 50);
   struct measured_condition conditions[] = {
       {0, CONDITION_SLOWED, "heat for 70 %", "heat", 1, 2, 0},
@@ -334,7 +324,7 @@ TEST(conditions_are_counted_without_their_shares) {
   };
   m->conditions = conditions;
   m->condition_count = COUNT_OF(conditions);
-  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   static const struct comparison_condition EXPECTED[] = {
       {.text = "power", .runs = {0, 1}, .results = {0, 4}},
       {.text = "in use", .runs = {0, 1}, .results = {0, 1}},
@@ -349,19 +339,18 @@ TEST(conditions_are_counted_without_their_shares) {
   }
   m->conditions = NULL;
   m->condition_count = 0;
-  done(m, comparison);
 }
 
 TEST(only_filters_what_all_cases_were_judged_for) {
   static const char *const KEYS[] = {"a", "b", "c", "d", "e", "f"};
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
     (void)add_case(m, KEYS[i], (int)i % MADE_GPUS, 50, i == 1 ? 49.3 : 50);
   }
-  struct comparison *whole = compared(m, A_AND_B, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *whole = compared(m, A_AND_B, &OPTIONS);
   struct compare_options options = OPTIONS;
   options.only = "b";
-  struct comparison *part = compared(m, A_AND_B, &options);
+  SCOPED(comparison_free_at) struct comparison *part = compared(m, A_AND_B, &options);
   assert_int_equal(part->row_count, 1);
   assert_int_equal(part->judged_count, 6);
   assert_int_equal(part->tested_count, 1);
@@ -369,8 +358,6 @@ TEST(only_filters_what_all_cases_were_judged_for) {
   const struct diff_result *wanted = &find(m, whole, "b")->result;
   assert_int_equal(part->summary.verdicts[wanted->verdict], 1);
   assert_true(found->q == wanted->q && found->q > found->p);
-  comparison_free(part);
-  done(m, whole);
 }
 
 TEST(simulated_and_real_are_not_mixed) {
@@ -392,11 +379,10 @@ TEST(a_side_without_runs_is_an_error) {
 }
 
 TEST(runs_without_cases_compare_nothing) {
-  struct measured *m = two_drivers();
-  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   assert_int_equal(comparison->row_count, 0);
   assert_int_equal(comparison->summary.tests, 0);
-  done(m, comparison);
 }
 
 /* What the processes of a side share is said where nothing else can tell it from the driver; where
@@ -434,7 +420,7 @@ TEST(one_run_or_boot_a_side_is_warned_of) {
        "Each run counts once, as the mean of its processes"},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    struct measured *m = measured_new();
+    SCOPED(measured_free_at) struct measured *m = measured_new();
     const size_t a = made_environment(m, "node", "580.1", false);
     const size_t b = made_environment(m, "node", "590.1", false);
     m->environments[b].gpus = m->environments[a].gpus;
@@ -446,6 +432,7 @@ TEST(one_run_or_boot_a_side_is_warned_of) {
       made_run(m, run < 2 ? a : b);
       made_medians(m, bench, run, 50, 5);
     }
+    SCOPED(comparison_free_at)
     struct comparison *comparison = compared(m, CASES[i].sides, &OPTIONS);
     const bool by_run = CASES[i].judged != NULL;
     assert_string_equal(by_run ? comparison->judged : "", by_run ? CASES[i].judged : "");
@@ -464,12 +451,11 @@ TEST(one_run_or_boot_a_side_is_warned_of) {
       assert_true(strncmp(CASES[i].begin, "One boot", 8) != 0 ||
                   strstr(comparison->confounded, "haul run test --tag TAG") != NULL);
     }
-    done(m, comparison);
   }
 }
 
 TEST(runs_made_until_decided_are_judged_so) {
-  struct measured *m = drivers_in_turn();
+  SCOPED(measured_free_at) struct measured *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (size_t run = 0; run < m->run_count; run++) {
     made_medians(m, bench, run, 50, 5);
@@ -484,7 +470,7 @@ TEST(runs_made_until_decided_are_judged_so) {
   assert_int_equal(comparison->looks, 4);
   assert_true(fabs(comparison->rows[0].result.q - fmin(1, 4 * q)) < 1e-12);
   assert_true(fabs(comparison->rows[0].change_low - low) < 1e-12); /* that of one comparison */
-  done(m, comparison);
+  comparison_free(comparison);
 }
 
 /* What compiled the kernels of both sides matters to cases that kernels do. */
@@ -492,7 +478,7 @@ TEST(kernels_of_two_drivers_are_told_where_they_count) {
   static const char *const METHODS[] = {"ce", "cpu", "sm"};
   static const char *const CODES[] = {"PTX 9.0 by the driver", "sm_90 by nvcc 13.0"};
   for (size_t i = 0; i < 2 * COUNT_OF(METHODS); i++) {
-    struct measured *m = two_drivers();
+    SCOPED(measured_free_at) struct measured *m = two_drivers();
     for (size_t e = 0; e < 2; e++) {
       struct measured_fact *facts = arena_array(&m->arena, 3, sizeof *facts);
       memcpy(facts, m->environments[e].facts, 2 * sizeof *facts);
@@ -502,14 +488,13 @@ TEST(kernels_of_two_drivers_are_told_where_they_count) {
     }
     const size_t bench = add_case(m, "a", 0, 50, 50);
     m->cases[bench].method = METHODS[i / 2];
-    struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+    SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
     assert_int_equal(comparison->driver_compiled, i / 2 == 2 && i % 2 == 0);
-    done(m, comparison);
   }
 }
 
 TEST(another_gpu_in_its_place_is_incomparable) {
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   struct measured_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
   memcpy(gpus, m->environments[0].gpus, MADE_GPUS * sizeof *gpus);
   gpus[0].uuid = "GPU-new";
@@ -525,11 +510,11 @@ TEST(another_gpu_in_its_place_is_incomparable) {
   options.any_hardware = true;
   comparison = compared(m, A_AND_B, &options);
   assert_int_equal(find(m, comparison, "a")->result.verdict, VERDICT_REGRESSED);
-  done(m, comparison);
+  comparison_free(comparison);
 }
 
 TEST(each_gpu_of_a_cluster_is_compared_with_itself) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   const size_t x = made_environment(m, "x", "580.1", false);
   const size_t y = made_environment(m, "y", "580.1", false);
   made_run(m, x);
@@ -542,17 +527,16 @@ TEST(each_gpu_of_a_cluster_is_compared_with_itself) {
   made_medians(m, bench, 1, 40, 5); /* y is slower, and was before */
   made_medians(m, bench, 2, 50, 5);
   made_medians(m, bench, 3, 38, 5); /* and is slower still */
-  struct comparison *comparison = compared(m, sides, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, sides, &OPTIONS);
   assert_int_equal(comparison->row_count, 2);
   assert_int_equal(comparison->rows[0].result.verdict, VERDICT_REGRESSED);
   assert_string_equal(comparison->rows[0].hardware, "GPU-y-0");
   assert_int_equal(comparison->rows[1].result.verdict, VERDICT_SAME);
   assert_false(comparison->other_machine);
-  done(m, comparison);
 }
 
 TEST(two_machines_are_compared_and_that_is_said) {
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   made_run(m, made_environment(m, "x", "580.1", false));
   made_run(m, made_environment(m, "y", "580.1", false));
   (void)add_case(m, "a", 0, 50, 40);
@@ -568,18 +552,18 @@ TEST(two_machines_are_compared_and_that_is_said) {
   comparison = compared(m, A_AND_B, &OPTIONS);
   assert_int_equal(comparison->rows[0].result.verdict, VERDICT_INCOMPARABLE);
   assert_string_equal(comparison->rows[0].reason, "gpu_name: H200 in A, H100 in B");
-  done(m, comparison);
+  comparison_free(comparison);
 }
 
 TEST(another_measurement_under_one_name_says_what_differs) {
-  struct measured *m = two_drivers();
+  SCOPED(measured_free_at) struct measured *m = two_drivers();
   const size_t before = made_case(m, "a", "block", 0, MIB);
   made_medians(m, before, 0, 50, 5);
   const size_t after = made_case(m, "b", "block", 0, MIB);
   m->cases[before].definition = "{\"method\":\"ce\",\"min_trial_ns\":200000}";
   m->cases[after].definition = "{\"method\":\"ce\",\"min_trial_ns\":100000}";
   made_medians(m, after, 1, 40, 5);
-  struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   assert_int_equal(comparison->row_count, 1);
   assert_int_equal(comparison->rows[0].result.verdict, VERDICT_INCOMPARABLE);
   assert_string_equal(comparison->rows[0].reason,
@@ -587,7 +571,6 @@ TEST(another_measurement_under_one_name_says_what_differs) {
   assert_int_equal(comparison->summary.verdicts[VERDICT_NEW], 0);
   assert_int_equal(comparison->summary.verdicts[VERDICT_MISSING], 0);
   assert_int_equal(comparison->summary.verdicts[VERDICT_INCOMPARABLE], 1);
-  done(m, comparison);
 }
 
 TEST(definitions_differ_in_words_and_numbers) {

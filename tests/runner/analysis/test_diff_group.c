@@ -32,7 +32,7 @@ static void make(size_t runs, double sd, double longer, bool in_turn, uint64_t s
 }
 
 static struct diff_result judge_group(void) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct diff_result result;
   struct diff_summary of_group;
   size_t members[CASES];
@@ -42,7 +42,6 @@ static struct diff_result judge_group(void) {
   const struct diff_case group = diff_group_make(cases, members, CASES, &arena);
   const struct diff_options options = {.false_discovery_rate = 0.05, .apart = true};
   diff_compare(&group, 1, &options, &result, &of_group);
-  arena_fini(&arena);
   return result;
 }
 

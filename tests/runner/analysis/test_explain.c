@@ -40,12 +40,11 @@ static char *file_text(const char *name) {
 static struct database *recorded_run(void) {
   struct error err = {0};
   struct database *database = NULL;
-  char *recorded = file_text("explain-h200x2.sql");
+  SCOPED(memory_free) char *recorded = file_text("explain-h200x2.sql");
   if (database_open_temporary(&database, &err) != STATUS_OK ||
       database_run_sql(database, recorded, &err) != STATUS_OK) {
     fail_msg("%s", err.message);
   }
-  free(recorded);
   return database;
 }
 
@@ -222,9 +221,9 @@ TEST(the_document_has_the_rules) {
 }
 
 static int write_document(void) {
-  struct strbuf whole;
+  SCOPED(strbuf_fini) struct strbuf whole;
   strbuf_init(&whole, TEXT_MAX);
-  char *document = file_content(DOCUMENT);
+  SCOPED(memory_free) char *document = file_content(DOCUMENT);
   const char *mark = strstr(document, MARK);
   if (mark == NULL) {
     return EXIT_FAILURE;
@@ -234,8 +233,6 @@ static int write_document(void) {
   FILE *file = fopen(DOCUMENT, "w");
   const bool written = file != NULL && fputs(whole.text, file) >= 0;
   const bool closed = file != NULL && fclose(file) == 0;
-  free(document);
-  strbuf_fini(&whole);
   return written && closed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -65,8 +65,8 @@ static size_t count_marks(size_t series, size_t runs, double run_sd, size_t step
   size_t marked = 0;
   *found = 0;
   for (size_t i = 0; i < series; i++) {
-    struct measured *m = make_series(runs, run_sd, stepped, step, &seed);
-    struct history *history = history_new(m);
+    SCOPED(measured_free_at) struct measured *m = make_series(runs, run_sd, stepped, step, &seed);
+    SCOPED(history_free_at) struct history *history = history_new(m);
     const struct history_point *points = history->series[0].points;
     bool any = false;
     for (size_t p = 0; p < runs; p++) {
@@ -79,8 +79,6 @@ static size_t count_marks(size_t series, size_t runs, double run_sd, size_t step
           is_there || (points[p].mark != HISTORY_NO_MARK && fabs(points[p].change - step) < 0.05);
     }
     *found += stepped > 0 && is_there;
-    history_free(history);
-    measured_free(m);
   }
   return marked;
 }
@@ -104,7 +102,7 @@ TEST(a_look_at_many_cases_marks_what_changed) {
   size_t found = 0;
   uint64_t seed = 17;
   for (size_t look = 0; look < LOOKS; look++) {
-    struct measured *m = measured_new();
+    SCOPED(measured_free_at) struct measured *m = measured_new();
     const size_t environment = made_environment(m, "node", "580.1", false);
     for (size_t run = 0; run < RUNS; run++) {
       made_run(m, environment);
@@ -117,7 +115,7 @@ TEST(a_look_at_many_cases_marks_what_changed) {
         made_medians(m, bench, run, 50 * step * exp(0.01 * noise_normal(&seed)), PROCESSES);
       }
     }
-    struct history *history = history_new(m);
+    SCOPED(history_free_at) struct history *history = history_new(m);
     size_t false_marks = 0;
     for (size_t i = 1; i < SERIES; i++) {
       for (size_t run = 0; run < RUNS; run++) {
@@ -126,8 +124,6 @@ TEST(a_look_at_many_cases_marks_what_changed) {
     }
     looks_with_false_marks += false_marks > 0;
     found += history->series[0].points[RUNS - 1].mark == HISTORY_LATEST;
-    history_free(history);
-    measured_free(m);
   }
   assert_in_range(looks_with_false_marks, 0, LOOKS / 8);
   assert_in_range(found, LOOKS * 9 / 10, LOOKS);
@@ -174,15 +170,13 @@ TEST(a_wandering_level_is_seldom_marked) {
       level = 0.9 * level + sqrt(1 - 0.81) * noise_normal(&seed);
       levels[run] = 0.01 * level;
     }
-    struct measured *m = series_of(levels, YEAR);
-    struct history *history = history_new(m);
+    SCOPED(measured_free_at) struct measured *m = series_of(levels, YEAR);
+    SCOPED(history_free_at) struct history *history = history_new(m);
     bool any = false;
     for (size_t run = 0; run < YEAR; run++) {
       any = any || history->series[0].points[run].mark != HISTORY_NO_MARK;
     }
     marked += any;
-    history_free(history);
-    measured_free(m);
   }
   print_message("%zu of %d marked\n", marked, SERIES);
   assert_in_range(marked, 0, SERIES * 7 / 100);
@@ -194,7 +188,7 @@ TEST(series_that_wander_together_are_seldom_marked) {
   uint64_t seed = 28;
   size_t marked = 0;
   for (size_t look = 0; look < LOOKS; look++) {
-    struct measured *m = measured_new();
+    SCOPED(measured_free_at) struct measured *m = measured_new();
     double common[YEAR];
     const size_t environment = made_environment(m, "node", "580.1", false);
     for (size_t run = 0; run < YEAR; run++) {
@@ -210,7 +204,7 @@ TEST(series_that_wander_together_are_seldom_marked) {
         made_medians(m, bench, run, 50 * exp(0.007 * (own + common[run])), 1);
       }
     }
-    struct history *history = history_new(m);
+    SCOPED(history_free_at) struct history *history = history_new(m);
     bool any = false;
     for (size_t i = 0; i < SERIES; i++) {
       for (size_t run = 0; run < YEAR; run++) {
@@ -218,8 +212,6 @@ TEST(series_that_wander_together_are_seldom_marked) {
       }
     }
     marked += any;
-    history_free(history);
-    measured_free(m);
   }
   assert_in_range(marked, 0, 2);
 }
@@ -235,8 +227,8 @@ TEST(a_drift_is_no_step) {
       levels[run] = 0.002 * noise_normal(&seed) -
                     0.03 * (step == 1 ? (double)(run >= AT) : (double)run / (YEAR - 1));
     }
-    struct measured *m = series_of(levels, YEAR);
-    struct history *history = history_new(m);
+    SCOPED(measured_free_at) struct measured *m = series_of(levels, YEAR);
+    SCOPED(history_free_at) struct history *history = history_new(m);
     const struct history_point *points = history->series[0].points;
     const size_t at = step == 1 ? AT : YEAR - 1;
     for (size_t run = 0; run < YEAR; run++) {
@@ -248,16 +240,14 @@ TEST(a_drift_is_no_step) {
     assert_true(points[at].since <= at && at <= points[at].until);
     assert_int_equal(points[YEAR - 1].mark == HISTORY_DRIFT ? points[YEAR - 1].since : 0, 0);
     assert_true(step == 0 || points[at].until - points[at].since < 3);
-    history_free(history);
-    measured_free(m);
   }
 }
 
 TEST(the_latest_run_needs_earlier_ones) {
   for (size_t runs = 1; runs <= 6; runs++) {
     uint64_t seed = 4;
-    struct measured *m = make_series(runs, 0.001, 0, 0, &seed);
-    struct history *history = history_new(m);
+    SCOPED(measured_free_at) struct measured *m = make_series(runs, 0.001, 0, 0, &seed);
+    SCOPED(history_free_at) struct history *history = history_new(m);
     const struct history_series *series = &history->series[0];
     assert_int_equal(series->earlier, runs - 1);
     if (runs - 1 < HISTORY_EARLIER_MIN) {
@@ -265,8 +255,6 @@ TEST(the_latest_run_needs_earlier_ones) {
     } else {
       assert_true(series->least_change > 0.01 && series->least_change < 0.05);
     }
-    history_free(history);
-    measured_free(m);
   }
 }
 
@@ -279,7 +267,7 @@ TEST(facts_that_changed_with_a_level_are_named) {
       {0, NULL}, {1, "f0"}, {2, "f0, f1"}, {4, "f0, f1, f2, f3"}, {6, "f0, f1, f2, f3, ..."}};
   enum { FACTS = 8, RUNS = 8 };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    struct measured *m = measured_new();
+    SCOPED(measured_free_at) struct measured *m = measured_new();
     struct measured_fact facts[2][FACTS];
     const size_t environments[] = {made_environment(m, "node", "580.1", false),
                                    made_environment(m, "node", "580.1", false)};
@@ -298,7 +286,7 @@ TEST(facts_that_changed_with_a_level_are_named) {
       made_run(m, environments[run == RUNS - 1]);
       made_medians(m, bench, run, run == RUNS - 1 ? 40 : 50, PROCESSES);
     }
-    struct history *history = history_new(m);
+    SCOPED(history_free_at) struct history *history = history_new(m);
     assert_int_equal(history->series_count, 1);
     const struct history_point *last = &history->series[0].points[RUNS - 1];
     assert_int_equal(last->mark, HISTORY_LATEST);
@@ -307,8 +295,6 @@ TEST(facts_that_changed_with_a_level_are_named) {
     } else {
       assert_string_equal(last->what, CASES[i].what);
     }
-    history_free(history);
-    measured_free(m);
   }
 }
 
@@ -320,7 +306,7 @@ TEST(the_least_change_is_what_is_marked) {
   double least = 0;
   for (int i = 0; i < 3; i++) {
     const double change = i == 0 ? 0 : i == 1 ? 0.9 * least : 1.1 * least;
-    struct measured *m = measured_new();
+    SCOPED(measured_free_at) struct measured *m = measured_new();
     const size_t environment = made_environment(m, "node", "580.1", false);
     const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
     for (size_t run = 0; run < RUNS; run++) {
@@ -328,12 +314,10 @@ TEST(the_least_change_is_what_is_marked) {
       made_medians(m, bench, run, 50 * exp(LEVELS[run]) * (run == RUNS - 1 ? 1 + change : 1),
                    PROCESSES);
     }
-    struct history *history = history_new(m);
+    SCOPED(history_free_at) struct history *history = history_new(m);
     const struct history_series *series = &history->series[0];
     least = series->least_change;
     assert_int_equal(series->points[RUNS - 1].mark, i == 2 ? HISTORY_LATEST : HISTORY_NO_MARK);
-    history_free(history);
-    measured_free(m);
   }
   assert_true(least > 0.005 && least < 0.05);
 }

@@ -103,11 +103,9 @@ TEST(sound_machines_have_no_steps) {
   uint64_t seed = 7;
   size_t wrong = 0;
   for (size_t i = 0; i < LOOKS; i++) {
-    struct measured *m = make_years(NODES, &(struct planted){0}, &seed);
-    struct machines *machines = machines_new(m);
+    SCOPED(measured_free_at) struct measured *m = make_years(NODES, &(struct planted){0}, &seed);
+    SCOPED(machines_free_at) struct machines *machines = machines_new(m);
     wrong += machines->step_count > 0;
-    machines_free(machines);
-    measured_free(m);
   }
   assert_in_range(wrong, 0, LOOKS / 20);
 }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+RELEASE(outliers_free, struct outliers)
+
 enum { SIZES = 3 };
 
 static struct outliers *found(const struct measured *m) {
@@ -14,11 +16,6 @@ static struct outliers *found(const struct measured *m) {
     fail_msg("%s", err.message);
   }
   return outliers;
-}
-
-static void done(struct measured *m, struct outliers *outliers) {
-  outliers_free(outliers);
-  measured_free(m);
 }
 
 /* Every GPU of every host to the host, in three sizes; rate(host, gpu). */
@@ -66,7 +63,7 @@ static double gpu_3_far_everywhere(size_t host, int gpu) {
 /* "gpu10" before it is another GPU, and behind it. */
 TEST(evidence_names_one_of_twelve_gpus) {
   enum { GPUS = 12 };
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   made_run(m, made_machine(m, "n0", "580.1", false, GPUS));
   for (int i = 0; i < GPUS * SIZES; i++) {
     const size_t bench = made_case(m, arena_format(&m->arena, "%c", '0' + i), "down", i % GPUS,
@@ -79,19 +76,17 @@ TEST(evidence_names_one_of_twelve_gpus) {
   };
   m->conditions = conditions;
   m->condition_count = COUNT_OF(conditions);
-  struct outliers *outliers = found(m);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->part_count, 1);
   assert_string_equal(outliers->parts[0].name, "gpu1's host link");
   assert_string_equal(outliers->parts[0].evidence, conditions[0].text);
-  done(m, outliers);
 }
 
 TEST(equal_gpus_report_nothing) {
-  struct measured *m = cluster(1, all_equal);
-  struct outliers *outliers = found(m);
+  SCOPED(measured_free_at) struct measured *m = cluster(1, all_equal);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   assert_int_equal(outliers->cases, MADE_GPUS * SIZES);
-  done(m, outliers);
 }
 
 TEST(a_fleet_knows_what_is_usual_of_a_place) {
@@ -102,18 +97,20 @@ TEST(a_fleet_knows_what_is_usual_of_a_place) {
   assert_string_equal(outliers->rows[0].host, "n5");
   assert_string_equal(outliers->rows[0].name, "gpu3-numa0");
   assert_true(fabs(outliers->rows[0].change - -0.03) < 0.003);
-  done(m, outliers);
+  outliers_free(outliers);
+  measured_free(m);
   m = cluster(12, gpu_3_far_everywhere);
   outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   assert_int_equal(outliers->undecided_count, 0);
-  done(m, outliers);
+  outliers_free(outliers);
+  measured_free(m);
 }
 
 /* Each GPU has one link here: the link is named, once. */
 TEST(a_slow_link_is_named_once) {
-  struct measured *m = cluster(1, gpu_2_slow);
-  struct outliers *outliers = found(m);
+  SCOPED(measured_free_at) struct measured *m = cluster(1, gpu_2_slow);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 1);
   const struct outlier *row = &outliers->rows[0];
   assert_int_equal(row->entity, ENTITY_LINK);
@@ -127,17 +124,15 @@ TEST(a_slow_link_is_named_once) {
   assert_true(row->robust_z < -10);
   assert_int_equal(row->cases, SIZES);
   assert_int_equal(row->slow_cases, SIZES);
-  done(m, outliers);
 }
 
 TEST(a_slow_host_explains_its_links) {
-  struct measured *m = cluster(4, host_1_slow);
-  struct outliers *outliers = found(m);
+  SCOPED(measured_free_at) struct measured *m = cluster(4, host_1_slow);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 1);
   assert_int_equal(outliers->rows[0].entity, ENTITY_HOST);
   assert_string_equal(outliers->rows[0].name, "n1");
   assert_int_equal(outliers->rows[0].slow_cases, MADE_GPUS * SIZES);
-  done(m, outliers);
 }
 
 /* ---- simulated machines ---- */
@@ -258,8 +253,8 @@ enum { SEEDS = 25 };
 static void assert_found(int gpus, const struct fault *fault, enum entity entity,
                          enum outlier_role role, const char *name, const char *block) {
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-    struct measured *m = machine_of(gpus, fault, 0.001, seed);
-    struct outliers *outliers = found(m);
+    SCOPED(measured_free_at) struct measured *m = machine_of(gpus, fault, 0.001, seed);
+    SCOPED(outliers_free_at) struct outliers *outliers = found(m);
     const struct outlier *row = only_slow(outliers);
     assert_string_equal(row->name, name);
     assert_string_equal(row->block, block);
@@ -269,7 +264,6 @@ static void assert_found(int gpus, const struct fault *fault, enum entity entity
     assert_int_equal(row->sizes, SIZES_LARGE);
     assert_true(row->slow_cases > 0 && row->slow_cases <= row->cases);
     assert_non_null(row->paths);
-    done(m, outliers);
   }
 }
 
@@ -299,8 +293,8 @@ TEST(each_fault_is_found_alone) {
 
 TEST(a_slow_gpu_has_both_directions_and_its_paths) {
   static const struct fault fault = SLOW_GPU(0.97, 0, true, true);
-  struct measured *m = machine_of(4, &fault, 0, 1);
-  struct outliers *outliers = found(m);
+  SCOPED(measured_free_at) struct measured *m = machine_of(4, &fault, 0, 1);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   const struct outlier *row = only_slow(outliers);
   assert_true(fabs(row->source_change - -0.03) < 0.003);
   assert_true(fabs(row->target_change - -0.03) < 0.003);
@@ -309,7 +303,6 @@ TEST(a_slow_gpu_has_both_directions_and_its_paths) {
   assert_int_equal(row->cases, 12); /* six paths, two sizes */
   assert_int_equal(row->slow_cases, 12);
   assert_string_equal(row->uuid, "GPU-n0-0");
-  done(m, outliers);
 }
 
 /* Machines without a fault, quiet to wild: eight sets are judged in each (sources, targets, links,
@@ -324,11 +317,11 @@ TEST(false_reported_are_rare) {
       size_t reported = 0;
       size_t halves = 0;
       for (uint64_t seed = 1; seed <= MACHINES; seed++) {
+        SCOPED(measured_free_at)
         struct measured *m = machine_of(GPUS[g], &NOTHING, BETWEEN[b], seed);
-        struct outliers *outliers = found(m);
+        SCOPED(outliers_free_at) struct outliers *outliers = found(m);
         reported += outliers->slow_count > 0;
         halves += outliers->undecided_count > 0;
-        done(m, outliers);
       }
       assert_true(reported <= MACHINES / 50);
       assert_true(halves <= MACHINES / 50);
@@ -357,10 +350,10 @@ TEST(a_process_is_no_surer_than_its_trials) {
   for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
     int slow = 0;
     for (uint64_t seed = 1; seed <= TIMES; seed++) {
+      SCOPED(measured_free_at)
       struct measured *m = one_process(WORLDS[w].share, WORLDS[w].error, seed);
-      struct outliers *outliers = found(m);
+      SCOPED(outliers_free_at) struct outliers *outliers = found(m);
       slow += outliers->slow_count > 0;
-      done(m, outliers);
     }
     assert_in_range(slow, WORLDS[w].least, WORLDS[w].most);
   }
@@ -389,8 +382,8 @@ static struct measured *two_memories(double pinned_share, uint64_t seed) {
 TEST(a_link_is_slow_for_one_memory_only) {
   static const double SHARES[] = {0.97, 0.6, 0.5};
   for (size_t s = 0; s < COUNT_OF(SHARES); s++) {
-    struct measured *m = two_memories(SHARES[s], 1 + s);
-    struct outliers *outliers = found(m);
+    SCOPED(measured_free_at) struct measured *m = two_memories(SHARES[s], 1 + s);
+    SCOPED(outliers_free_at) struct outliers *outliers = found(m);
     const struct outlier *row = only_slow(outliers);
     assert_string_equal(row->name, "gpu1-numa0");
     assert_string_equal(row->memory, "device to pinned");
@@ -399,7 +392,6 @@ TEST(a_link_is_slow_for_one_memory_only) {
     assert_int_equal(row->cases, 1);
     assert_int_equal(row->slow_cases, 1);
     assert_false(row->single);
-    done(m, outliers);
   }
 }
 
@@ -426,21 +418,23 @@ TEST(one_result_far_outside_is_named_by_itself) {
     assert_true(m->cases[row->worst].size_bytes == UINT64_C(32) << 20);
     assert_int_equal(row->slow_cases, 1);
     assert_int_equal(row->cases, 2);
-    done(m, outliers);
+    outliers_free(outliers);
+    measured_free(m);
     /* Of two nobody can tell, as ever. */
     m = sizes_slow(2, 1, 0.6, seed);
     outliers = found(m);
     assert_int_equal(outliers->slow_count, 0);
     assert_int_equal(outliers->undecided_count, 1);
     assert_string_equal(outliers->rows[0].name, "gpu1-numa0");
-    done(m, outliers);
+    outliers_free(outliers);
+    measured_free(m);
   }
 }
 
 /* Less than that is no finding, but is not said to be nothing either. */
 TEST(one_result_a_little_outside_is_counted) {
-  struct measured *m = sizes_slow(4, 1, 0.97, 1);
-  struct outliers *outliers = found(m);
+  SCOPED(measured_free_at) struct measured *m = sizes_slow(4, 1, 0.97, 1);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   bool seen = false;
   for (size_t i = 0; i < outliers->row_count; i++) {
@@ -453,7 +447,6 @@ TEST(one_result_a_little_outside_is_counted) {
     }
   }
   assert_true(seen);
-  done(m, outliers);
 }
 
 /* ---- too few to tell ---- */
@@ -472,17 +465,20 @@ TEST(of_two_the_slower_is_undecided) {
   assert_string_equal(row->name, "gpu1-numa0");
   assert_true(fabs(row->change - -0.03) < 0.005);
   assert_int_equal(m->cases[row->other].flows[0].source, 0);
-  done(m, outliers);
+  outliers_free(outliers);
+  measured_free(m);
   /* A way between two GPUs that is slower than its way back. */
   m = machine_of(2, &BETWEEN, 0.001, 2);
   outliers = found(m);
   assert_int_equal(outliers->undecided_count, 1);
   assert_string_equal(outliers->rows[0].name, "gpu1-gpu0");
-  done(m, outliers);
+  outliers_free(outliers);
+  measured_free(m);
   m = machine_of(2, &NOTHING, 0.001, 3);
   outliers = found(m);
   assert_int_equal(outliers->row_count, 0);
-  done(m, outliers);
+  outliers_free(outliers);
+  measured_free(m);
 }
 
 /* A table of three GPUs is too small to be fitted: a link is found, and that a GPU cannot be is
@@ -495,7 +491,8 @@ TEST(three_gpus_tell_links_and_say_so) {
   const struct outlier *row = only_slow(outliers);
   assert_string_equal(row->name, "gpu0-gpu2");
   assert_int_equal(outliers->small_tables, LARGE_SIZES);
-  done(m, outliers);
+  outliers_free(outliers);
+  measured_free(m);
   /* Its two ways out are a third of all: as source it is found. */
   m = machine_of(3, &SOURCE, 0.001, 1);
   outliers = found(m);
@@ -503,7 +500,8 @@ TEST(three_gpus_tell_links_and_say_so) {
   assert_string_equal(row->name, "gpu1");
   assert_int_equal(row->role, ROLE_SOURCE);
   assert_string_equal(row->paths, "gpu1-gpu0, gpu1-gpu2");
-  done(m, outliers);
+  outliers_free(outliers);
+  measured_free(m);
 }
 
 /* ---- halves, host links, latencies, time ---- */
@@ -515,8 +513,8 @@ static double upper_half_slow(size_t host, int gpu) {
 
 /* The median of two fast and two slow ones is nobody's value. */
 TEST(two_halves_that_disagree_are_said) {
-  struct measured *m = cluster(1, upper_half_slow);
-  struct outliers *outliers = found(m);
+  SCOPED(measured_free_at) struct measured *m = cluster(1, upper_half_slow);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   assert_int_equal(outliers->undecided_count, 1);
   assert_int_equal(outliers->verdict_count, 1);
@@ -529,28 +527,26 @@ TEST(two_halves_that_disagree_are_said) {
   assert_true(fabs(row->change - -0.05) < 0.003);
   assert_string_equal(outliers->verdicts[0].rivals, "gpu0,gpu1");
   assert_string_equal(outliers->verdicts[0].blocks, "down");
-  done(m, outliers);
 }
 
 /* One process of each GPU, two of them 5 % slower: said where their trials are surer than that. */
 TEST(halves_are_no_surer_than_their_trials) {
   static const double ERRORS[] = {0.001, 0.03};
   for (size_t e = 0; e < COUNT_OF(ERRORS); e++) {
-    struct measured *m = one_run(4);
+    SCOPED(measured_free_at) struct measured *m = one_run(4);
     for (int gpu = 0; gpu < 4; gpu++) {
       add_process(m, gpu, 55 * (gpu < 2 ? 1 : 0.95) * (gpu % 2 == 0 ? 1 : 1.001), ERRORS[e]);
     }
-    struct outliers *outliers = found(m);
+    SCOPED(outliers_free_at) struct outliers *outliers = found(m);
     assert_int_equal(outliers->undecided_count, ERRORS[e] < 0.01);
     assert_int_equal(outliers->slow_count, 0);
-    done(m, outliers);
   }
 }
 
 /* A run of the paths of one GPU alone: as a target it is slow, and these three links need no word.
  */
 TEST(a_half_that_a_slow_gpu_explains_is_not_said) {
-  struct measured *m = one_run(4);
+  SCOPED(measured_free_at) struct measured *m = one_run(4);
   uint64_t seed = 5;
   for (int gpu = 0; gpu < 3; gpu++) {
     add_noisy(m, add_case(m, "peer", 3, gpu, true, UINT64_C(64) << 20), 390, 0.001, &seed);
@@ -558,30 +554,28 @@ TEST(a_half_that_a_slow_gpu_explains_is_not_said) {
   for (int gpu = 0; gpu < 3; gpu++) {
     add_noisy(m, add_case(m, "peer", gpu, 3, true, UINT64_C(64) << 20), 300, 0.001, &seed);
   }
-  struct outliers *outliers = found(m);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 1);
   assert_string_equal(outliers->rows[0].name, "gpu3");
   assert_int_equal(outliers->rows[0].role, ROLE_TARGET);
   assert_int_equal(outliers->undecided_count, 0);
   assert_int_equal(outliers->verdict_count, 1);
-  done(m, outliers);
 }
 
 /* Of a way that is a little slow in one size and very slow in another both are said. */
 TEST(a_verdict_has_the_worst_case) {
-  struct measured *m = sizes_slow(4, 0.97, 0.54, 3);
-  struct outliers *outliers = found(m);
+  SCOPED(measured_free_at) struct measured *m = sizes_slow(4, 0.97, 0.54, 3);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->verdict_count, 1);
   assert_int_equal(outliers->verdicts[0].host_link, 3);
   assert_true(fabs(outliers->verdicts[0].change - -0.46) < 0.01);
   assert_true(fabs(outliers->verdicts[0].least - -0.03) < 0.01);
-  done(m, outliers);
 }
 
 TEST(a_slow_way_to_the_host_is_named) {
   static const struct fault fault = SLOW_TO_HOST(0.95, 2);
-  struct measured *m = machine_of(4, &fault, 0.001, 7);
-  struct outliers *outliers = found(m);
+  SCOPED(measured_free_at) struct measured *m = machine_of(4, &fault, 0.001, 7);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->verdict_count, 1);
   const struct outlier_verdict *verdict = &outliers->verdicts[0];
   assert_string_equal(verdict->name, "gpu2's host link");
@@ -589,12 +583,11 @@ TEST(a_slow_way_to_the_host_is_named) {
   assert_int_equal(verdict->host_link, 2);
   assert_true(fabs(verdict->change - -0.05) < 0.01);
   assert_int_equal(only_slow(outliers)->host_link, 2);
-  done(m, outliers);
 }
 
 /* A chase of GPU 1 through the host's memory is "gpu1-numa0" in the name of its case. */
 TEST(a_slow_latency_is_named_as_its_case) {
-  struct measured *m = one_run(4);
+  SCOPED(measured_free_at) struct measured *m = one_run(4);
   for (int gpu = 0; gpu < 4; gpu++) {
     const size_t bench = add_case(m, "latency", gpu, 0, false, 4096);
     made_flow(
@@ -604,17 +597,16 @@ TEST(a_slow_latency_is_named_as_its_case) {
     m->cases[bench].figure = FIGURE_HOP;
     made_medians(m, bench, 0, gpu == 1 ? 0.8 : 1, 3);
   }
-  struct outliers *outliers = found(m);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   const struct outlier *row = only_slow(outliers);
   assert_string_equal(row->name, "gpu1-numa0");
   assert_string_equal(outliers->verdicts[0].name, "gpu1's host link");
-  done(m, outliers);
 }
 
 /* Months without a fault do not hide the one of today. */
 TEST(the_latest_run_counts_where_it_is_asked_for) {
   enum { RUNS = 5 };
-  struct measured *m = measured_new();
+  SCOPED(measured_free_at) struct measured *m = measured_new();
   const size_t node = made_machine(m, "n0", "580.1", false, 4);
   for (size_t r = 0; r < RUNS; r++) {
     made_run(m, node);
@@ -631,7 +623,7 @@ TEST(the_latest_run_counts_where_it_is_asked_for) {
   assert_int_equal(
       outliers_find(m, &(struct outliers_options){.latest_only = true}, &outliers, err), STATUS_OK);
   assert_string_equal(only_slow(outliers)->name, "gpu3-numa0");
-  done(m, outliers);
+  outliers_free(outliers);
 }
 
 TEST(simulated_and_real_are_not_mixed) {

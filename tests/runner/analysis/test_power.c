@@ -79,7 +79,7 @@ TEST(as_many_are_found_as_promised) {
   static const unsigned PROCESSES_EACH[] = {1, 4};
   for (size_t k = 0; k < 2; k++) {
     uint64_t seed = 11 + k;
-    struct measured *m = recorded(&seed);
+    SCOPED(measured_free_at) struct measured *m = recorded(&seed);
     struct power_spreads spreads;
     assert_int_equal(power_learn(m, &spreads, err), STATUS_OK);
     assert_int_equal(spreads.count, CASES);
@@ -97,7 +97,6 @@ TEST(as_many_are_found_as_promised) {
     ASSERT_WITHIN((double)found / (DIFFS * 4), promised, 0.1);
     assert_true((double)found / (DIFFS * 4) >= POWER_WANTED - 0.05);
     arena_fini(&spreads.arena);
-    measured_free(m);
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+RELEASE(diagnostics_free, struct diagnostics)
+
 #define MACHINE_OF(keys)                                                                           \
   "[[machine]]\nname = \"H200s\"\ngpu = \"NVIDIA H200\"\n"                                         \
   "pcie = { generation = 5, width = 16 }\nnvlink = { version = 4, links = 18 }\n" keys
@@ -33,17 +35,15 @@
 
 /* Rows without a machine are of MACHINE_OF(""). */
 static struct expect_file *parsed(const char *rows) {
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   struct expect_file *file = NULL;
-  struct diagnostics *diagnostics = diagnostics_new();
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   strbuf_init(&text, 1 << 16);
   strbuf_printf(&text, "format = 1\n%s%s",
                 strncmp(rows, "[[machine]]", 11) == 0 ? "" : MACHINE_OF(""), rows);
   const enum status status = expect_parse(text.text, text.length, "test", &file, diagnostics);
   diagnostics_print(diagnostics, stderr, false);
   assert_int_equal(status, STATUS_OK);
-  diagnostics_free(diagnostics);
-  strbuf_fini(&text);
   return file;
 }
 
@@ -263,10 +263,9 @@ TEST(the_ratio_is_below_1_where_it_is_worse) {
       {{HOP, .ns_per_hop = 1100}, 1},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    struct judged judged = judge_rows(UP_USUAL HOPS_USUAL, &CASES[i].said, 1);
+    SCOPED(judged_fini) struct judged judged = judge_rows(UP_USUAL HOPS_USUAL, &CASES[i].said, 1);
     assert_int_equal(judged.count, 1);
     assert_true(fabs(judged.findings[0].ratio - CASES[i].ratio) < 1e-9);
-    judged_fini(&judged);
   }
 }
 
@@ -479,10 +478,9 @@ TEST(what_was_measured_again_counts_where_it_is_clearer) {
 TEST(what_slowed_it_is_of_the_number_that_counts) {
   static const struct said FIRST = {UP, .gbps = 20, .spread = 30, .slowed_by = "a program"};
   static const struct said SECOND = {UP, .gbps = 20, .slowed_by = "heat"};
-  struct judged again = judge_rows(UP_USUAL, &SECOND, 1);
+  SCOPED(judged_fini) struct judged again = judge_rows(UP_USUAL, &SECOND, 1);
   SCOPED(judged_fini)
   struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, &FIRST, 1, &again);
-  judged_fini(&again);
   assert_string_equal(judged.findings[0].slowed_by, "heat");
   assert_string_equal(judged.findings[0].name, "b/numa0-gpu0");
 }
@@ -496,10 +494,9 @@ TEST(a_row_says_which_number_was_judged) {
       {"usual", "49", "20", "measured once more: 49 GB/s, usual 50-60: 2 % below (tolerance 50 %)"},
       {"broken", "NULL", "20", "measured once more: broken: crashed: signal 9"}};
   static const char *const NAMES[] = {"as_expected", "judged", "gbps", "expected_remark"};
-  struct judged again = judge_rows(UP_USUAL, COUNTED(SECOND));
+  SCOPED(judged_fini) struct judged again = judge_rows(UP_USUAL, COUNTED(SECOND));
   SCOPED(judged_fini)
   struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, COUNTED(FIRST), &again);
-  judged_fini(&again);
   for (size_t row = 0; row < 2; row++) {
     for (size_t c = 0; c < 4; c++) {
       const char *text = result_set_optional(&judged.passed, row, NAMES[c]);
@@ -593,11 +590,10 @@ TEST(the_summary_counts_what_is_known) {
     while (count < 4 && CASES[i].said[count].block != NULL) {
       count++;
     }
-    struct judged judged = judge_rows(CASES[i].rows, CASES[i].said, count);
+    SCOPED(judged_fini) struct judged judged = judge_rows(CASES[i].rows, CASES[i].said, count);
     const char *summary = expect_judge_summary(judged.judge);
     assert_string_equal(summary != NULL ? summary : "none",
                         CASES[i].expected != NULL ? CASES[i].expected : "none");
-    judged_fini(&judged);
   }
 }
 

@@ -1,5 +1,6 @@
 /* What nvbandwidth printed is read, JSON and text of every version, and what is wrong with it is
  * said. */
+#include "engine/base/arena.h"
 #include "runner/import/nvbandwidth.h"
 
 #include "tests/cmocka.h"
@@ -104,14 +105,13 @@ TEST(mistakes_are_reported) {
        STATUS_INVALID, "row 0, column 0"},
   };
   for (size_t i = 0; i < COUNT_OF(MISTAKES); i++) {
-    struct arena arena = {0};
+    SCOPED(arena_fini) struct arena arena = {0};
     struct nvbandwidth_file file;
     enum status status = parse(MISTAKES[i].text, &arena, &file, err);
     if (status != MISTAKES[i].status || strstr(err->message, MISTAKES[i].said) == NULL ||
         strstr(err->message, "nvb.json") == NULL) {
       fail_msg("%s\n  gives %d: %s", MISTAKES[i].text, (int)status, err->message);
     }
-    arena_fini(&arena);
   }
 }
 
@@ -178,7 +178,7 @@ TEST(text_gives_what_the_json_gives) {
   assert_ok(nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena,
                              &json, err),
             err);
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   assert_non_null(out);
@@ -197,7 +197,6 @@ TEST(text_gives_what_the_json_gives) {
   if (parse(text, &arena, &file, err) != STATUS_OK) {
     fail_msg("%s", err->message);
   }
-  free(text);
   assert_true(file.rounded);
   assert_false(json.rounded);
   assert_int_equal(file.version, json.version);

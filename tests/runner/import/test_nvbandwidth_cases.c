@@ -1,4 +1,5 @@
 /* nvbandwidth's values come to the cases that measure the same, and to no others. */
+#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
 #include "engine/machine/machine.h"
@@ -11,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+RELEASE(diagnostics_free, struct diagnostics)
 
 #define REAL_FILE HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json"
 #define H200X4    HAUL_SOURCE_DIR "/tests/machines/h200x4.toml"
@@ -33,7 +36,7 @@ static int set_up(void **state) {
   importing->saved = calloc(1, sizeof *importing->saved);
   assert_non_null(importing->machine);
   assert_non_null(importing->saved);
-  struct diagnostics *diagnostics = diagnostics_new();
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   const struct embedded_file *shipped = scenarios_find("nvbandwidth");
   assert_non_null(shipped);
   assert_int_equal(scenario_parse((const char *)shipped->data,
@@ -41,19 +44,17 @@ static int set_up(void **state) {
                                   SCENARIOS_PREFIX "nvbandwidth.toml", NULL, 0,
                                   &importing->scenario, diagnostics),
                    STATUS_OK);
-  diagnostics_free(diagnostics);
   *state = importing;
   return 0;
 }
 
 static int tear_down(void **state) {
-  struct importing *importing = *state;
+  SCOPED(memory_free) struct importing *importing = *state;
   plan_free(importing->plan);
   scenario_free(importing->scenario);
   free(importing->machine);
   free(importing->saved);
   arena_fini(&importing->arena);
-  free(importing);
   return 0;
 }
 

@@ -80,9 +80,8 @@ TEST(a_local_copy_reads_and_writes) {
 
 /* Up to twice the 50 MiB of the L2 cache, all copies inside the GPU together. */
 TEST(a_local_copy_that_a_cache_may_serve_has_no_peak) {
-  struct machine *machine = machine_8xh100();
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
   const uint64_t l2_bytes = machine->gpus[2].l2_bytes;
-  free(machine);
   struct flow small = gpu_gpu(2, 2);
   small.size_bytes = l2_bytes;
   expect(machine_8xh100(), &small, 1, LIMIT_UNKNOWN, l2_bytes, l2_bytes, 0);

@@ -116,10 +116,9 @@ TEST(a_sample_has_every_place_as_often_at_either_end) {
   }
   setting.transfer.direction = DIRECTION_FORWARD;
   setting.transfer.flow.to = gpu_end(SELECT(0, 1));
-  struct made made = make(machine_8xh100(), setting);
+  SCOPED(unmake) struct made made = make(machine_8xh100(), setting);
   expect_skip(&made, 0, "gpu.all-gpu0,1",
               "pairs = \"sample\" needs the same places in from and to");
-  unmake(&made);
 }
 
 /* What is measured is the case of the index, whatever names it. */

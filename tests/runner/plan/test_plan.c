@@ -244,7 +244,7 @@ TEST(a_copy_by_a_processor_says_where_that_is) {
   };
   SCOPED(memory_free) struct machine *machine = machine_8xh100();
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    struct plan *plan = plan_host_copy(machine, cases[i].staged, cases[i].cpu);
+    SCOPED(plan_free_at) struct plan *plan = plan_host_copy(machine, cases[i].staged, cases[i].cpu);
     const struct bench_case *bench = &plan->cases[0].bench;
     assert_null(plan->cases[0].skip_reason);
     assert_int_equal(bench->flows[0].cpu.node, cases[i].node);
@@ -254,14 +254,12 @@ TEST(a_copy_by_a_processor_says_where_that_is) {
                     ? cpu == NULL
                     : cpu != NULL &&
                           strncmp(cpu, cases[i].definition, strlen(cases[i].definition)) == 0);
-    plan_free(plan);
   }
   struct setting pinned = host_to_device();
   pinned.transfer.flow.cpu = cpu_remote;
-  struct plan *plan = plan_one(machine, pinned);
+  SCOPED(plan_free_at) struct plan *plan = plan_one(machine, pinned);
   assert_int_equal(plan->cases[0].bench.flows[0].cpu.choice, CPU_ANY);
   assert_null(strstr(plan->cases[0].bench.definition, "cpu"));
-  plan_free(plan);
 }
 
 static void check_skip(const struct machine *machine, bool staged, struct flow_cpu cpu,
@@ -322,9 +320,9 @@ TEST(only_takes_globs_on_blocks_and_cases) {
                {"*gpu3*", 16},
                {"*/64MiB", 72}};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    SCOPED(plan_free_at)
     struct plan *plan = finish(three_blocks(machine, cases[i].only), CASE_ORDER_FILE, 0);
     assert_int_equal(plan->case_count, cases[i].count);
-    plan_free(plan);
   }
 }
 
@@ -441,13 +439,11 @@ TEST(what_the_host_does_scatters_more) {
     setting.measure.trials_min = 4;
     setting.measure.trials_max = 1000;
     setting.measure.precision = 0.5;
-    struct plan *loose = plan_one(machine, setting);
+    SCOPED(plan_free_at) struct plan *loose = plan_one(machine, setting);
     setting.measure.precision = 0.005;
-    struct plan *tight = plan_one(machine, setting);
+    SCOPED(plan_free_at) struct plan *tight = plan_one(machine, setting);
     const uint64_t more = tight->cases[0].estimate_ns - loose->cases[0].estimate_ns;
     assert_int_equal(more > loose->cases[0].estimate_ns, MEMORY[i] == MEMORY_PAGEABLE);
-    plan_free(loose);
-    plan_free(tight);
   }
 }
 

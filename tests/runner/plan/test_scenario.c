@@ -373,6 +373,7 @@ TEST(every_machine_has_a_plan_for_every_kind) {
   static const char *const machines[] = {"gh200.toml",  "gb200x4.toml",     "h100x8-nvlink.toml",
                                          "h200x4.toml", "l40sx4-pcie.toml", "no-gpu.toml"};
   for (size_t i = 0; i < COUNT_OF(machines); i++) {
+    SCOPED(planned_fini)
     struct planned made = planned_text(
         machines[i],
         HEAD "[[stream]]\nname = \"s\"\nop = \"dot\"\nsize = [\"1MiB\", \"1GiB\"]\n"
@@ -391,7 +392,6 @@ TEST(every_machine_has_a_plan_for_every_kind) {
       assert_true(c->longest_ns >= c->estimate_ns);
     }
     assert_int_equal(count_with(made.plan, "h/numa", true), 0);
-    planned_fini(&made);
   }
 }
 
@@ -412,16 +412,15 @@ TEST(estimates_are_near_what_was_recorded) {
       {"replay", 2, 1.5},          {"shared-cache-scaling", 1, 13.3},
   };
   for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
+    SCOPED(planned_fini)
     struct planned made = planned_shipped("h200x4.toml", RUNS[i].scenario, NULL, 0);
-    struct plan *plan = NULL;
+    SCOPED(plan_free_at) struct plan *plan = NULL;
     made.machine->gpu_count = RUNS[i].gpus;
     assert_ok(plan_new(made.scenario, made.machine, NULL, &plan, err), err);
     const double ratio = RUNS[i].recorded_s / ((double)plan->estimate_ns / 1e9);
     if (ratio < 1 / 1.5 || ratio > 1.5) {
       fail_msg("%s on %u GPUs took %.2f times the estimate", RUNS[i].scenario, RUNS[i].gpus, ratio);
     }
-    plan_free(plan);
-    planned_fini(&made);
   }
 }
 

@@ -1,4 +1,5 @@
 #include "tests/runner/record/fixture.h"
+#include "engine/base/arena.h"
 
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
@@ -12,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+RELEASE(record_close, struct record)
 
 /* Checks that hold in release builds of a benchmark too. */
 static void must(bool done, const char *what) {
@@ -108,7 +111,7 @@ static void set_machine(struct machine *machine) {
 void fixture_define(struct fixture *fixture) {
   for (size_t i = 0; i < FIXTURE_CASES; i++) {
     struct bench_case *bench = &fixture->cases[i].bench;
-    struct strbuf text;
+    SCOPED(strbuf_fini) struct strbuf text;
     strbuf_init(&text, sizeof fixture->definitions[i] - 1);
     if (i == FIXTURE_SKIPPED) {
       definition_append_unresolved(&text, bench->kind, bench->name);
@@ -116,7 +119,6 @@ void fixture_define(struct fixture *fixture) {
       definition_append(&text, bench);
     }
     (void)snprintf(fixture->definitions[i], sizeof fixture->definitions[i], "%s", text.text);
-    strbuf_fini(&text);
     bench->definition = fixture->definitions[i];
   }
 }
@@ -273,7 +275,7 @@ const struct case_report *fixture_report(struct fixture *fixture, uint32_t proce
 }
 
 void fixture_record_run(struct fixture *fixture, uint32_t processes) {
-  struct record *record = NULL;
+  SCOPED(record_close_at) struct record *record = NULL;
   struct error err = {0};
   struct check_result check = {CHECK_GOVERNOR, ON_FAIL_WARN, ON_FAIL_RECORD, CHECK_FAILED, -1,
                                "performance",  "powersave"};
@@ -312,7 +314,6 @@ void fixture_record_run(struct fixture *fixture, uint32_t processes) {
     status = record_end_run(record, "done", NULL, &err);
   }
   must(status == STATUS_OK, err.message);
-  record_close(record);
 }
 
 char *fixture_query(const struct fixture *fixture, const char *sql) {
@@ -344,9 +345,8 @@ void fixture_load(const struct fixture *fixture, const char *name) {
   char path[256];
   (void)snprintf(path, sizeof path, HAUL_SOURCE_DIR "/tests/data/%s", name);
   FILE *file = fopen(path, "r");
-  char *sql = calloc(1, FILE_MAX);
+  SCOPED(memory_free) char *sql = calloc(1, FILE_MAX);
   must(file != NULL && sql != NULL && fread(sql, 1, FILE_MAX - 1, file) > 0, path);
   (void)fclose(file);
   fixture_execute(fixture->path, sql);
-  free(sql);
 }

@@ -278,14 +278,14 @@ FIXTURE_TEST(migrations_are_applied_all_or_none) {
   SCOPED(memory_free) char *before = fixture_query(fixture, RATES);
   for (size_t i = 0; i < COUNT_OF(LAST); i++) {
     assert_int_equal(migrate_made_up(fixture->path, LAST[i].last, LAST[i].version), LAST[i].status);
-    char *after = fixture_query(fixture, RATES);
+    SCOPED(memory_free) char *after = fixture_query(fixture, RATES);
     assert_string_equal(after, before);
-    free(after);
-    char *added = fixture_query(
-        fixture, "select (select count(*) from sqlite_master where name = 'later') + "
-                 "(select count(*) from pragma_table_info('run') where name = 'mood')");
+    SCOPED(memory_free)
+    char *added =
+        fixture_query(fixture,
+                      "select (select count(*) from sqlite_master where name = 'later') + "
+                      "(select count(*) from pragma_table_info('run') where name = 'mood')");
     assert_string_equal(added, LAST[i].status == STATUS_OK ? "2" : "0");
-    free(added);
   }
 }
 
@@ -295,9 +295,8 @@ FIXTURE_TEST(write_ahead_mode_is_kept) {
   fixture_execute(fixture->path, "pragma journal_mode = wal");
   fixture_record_run(fixture, 1);
   assert_opens(fixture->path, DATABASE_READ);
-  char *mode = fixture_query(fixture, "pragma journal_mode");
+  SCOPED(memory_free) char *mode = fixture_query(fixture, "pragma journal_mode");
   assert_string_equal(mode, "wal");
-  free(mode);
   SCOPED(memory_free) char *runs = fixture_query(fixture, "select count(*) from run");
   assert_string_equal(runs, "2");
 }

@@ -79,9 +79,8 @@ static sqlite3_file *real_of(sqlite3_file *file) {
 }
 
 static int file_close(sqlite3_file *file) {
-  sqlite3_file *real = real_of(file);
+  SCOPED(memory_free) sqlite3_file *real = real_of(file);
   const int result = real->pMethods != NULL ? real->pMethods->xClose(real) : SQLITE_OK;
-  free(real);
   return result;
 }
 
@@ -494,10 +493,9 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-  struct faults *faults = *state;
+  SCOPED(memory_free) struct faults *faults = *state;
   fixture_free(faults->fixture);
   fixture_free(faults->input);
-  free(faults);
   return 0;
 }
 

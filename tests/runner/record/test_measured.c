@@ -37,11 +37,10 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-  struct opened *opened = *state;
+  SCOPED(memory_free) struct opened *opened = *state;
   measured_free(opened->measured);
   database_close(opened->database);
   fixture_free(opened->fixture);
-  free(opened);
   return 0;
 }
 
@@ -245,14 +244,13 @@ TEST_WITH(unknown_run_is_an_error, set_up, tear_down, struct opened *opened) {
 }
 
 static size_t count_named(struct opened *opened, const char *selector) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list;
   struct error err = {0};
   if (selector_find_all(opened->database, selector, &arena, &list, &err) != STATUS_OK) {
     fail_msg("%s: %s", selector, err.message);
   }
   const size_t count = list.count;
-  arena_fini(&arena);
   return count;
 }
 
@@ -331,9 +329,8 @@ TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down, struct opened *ope
   SCOPED(strbuf_fini) struct strbuf plan;
   sqlite3_stmt *stmt = NULL;
   strbuf_init(&plan, 4096);
-  char *medians = database_sql("compare/medians");
+  SCOPED(memory_free) char *medians = database_sql("compare/medians");
   strbuf_printf(&plan, "explain query plan %s", medians);
-  free(medians);
   assert_int_equal(sqlite3_prepare_v2(opened->database->handle, plan.text, -1, &stmt, NULL),
                    SQLITE_OK);
   assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);

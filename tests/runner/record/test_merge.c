@@ -57,11 +57,10 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-  struct merging *merging = *state;
+  SCOPED(memory_free) struct merging *merging = *state;
   for (int i = 0; i < INPUTS; i++) {
     fixture_free(merging->fixtures[i]);
   }
-  free(merging);
   return 0;
 }
 
@@ -109,7 +108,7 @@ static void append_rows(sqlite3 *handle, const char *sql, struct strbuf *text, s
 
 /* *empty: tables without rows. */
 static char *content_and_gaps(const char *path, size_t *empty) {
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, 64 << 20);
   sqlite3 *handle = NULL;
   sqlite3_stmt *tables = NULL;
@@ -125,7 +124,6 @@ static char *content_and_gaps(const char *path, size_t *empty) {
   (void)sqlite3_close(handle);
   assert_false(text.truncated);
   char *content = strdup(text.text);
-  strbuf_fini(&text);
   return content;
 }
 
@@ -164,13 +162,11 @@ static void write_bytes(const char *path, const char *bytes, size_t size) {
 static struct merge_result merge_untouched(const char *output, const char *input) {
   size_t before_size = 0;
   size_t after_size = 0;
-  char *before = bytes_of(input, &before_size);
+  SCOPED(memory_free) char *before = bytes_of(input, &before_size);
   struct merge_result result = merge_well(output, input);
-  char *after = bytes_of(input, &after_size);
+  SCOPED(memory_free) char *after = bytes_of(input, &after_size);
   assert_int_equal(before_size, after_size);
   assert_memory_equal(before, after, before_size);
-  free(before);
-  free(after);
   return result;
 }
 
@@ -222,21 +218,17 @@ TEST_WITH(merging_again_changes_nothing, set_up, tear_down, struct merging *merg
   }
   size_t size = 0;
   size_t again_size = 0;
-  char *before = content_of(merging->output);
-  char *bytes = bytes_of(merging->output, &size);
+  SCOPED(memory_free) char *before = content_of(merging->output);
+  SCOPED(memory_free) char *bytes = bytes_of(merging->output, &size);
   for (int i = INPUTS; i-- > 0;) {
     struct merge_result result = merge_untouched(merging->output, merging->fixtures[i]->path);
     assert_int_equal(result.runs, 1);
     assert_int_equal(result.added + result.completed + result.results, 0);
   }
-  char *after = content_of(merging->output);
-  char *again = bytes_of(merging->output, &again_size);
+  SCOPED(memory_free) char *after = content_of(merging->output);
+  SCOPED(memory_free) char *again = bytes_of(merging->output, &again_size);
   assert_string_equal(before, after);
   assert_int_equal(size, again_size);
-  free(before);
-  free(after);
-  free(bytes);
-  free(again);
   /* A merged database is an input like any other. */
   struct merge_result result = merge_well(merging->fixtures[0]->path, merging->output);
   assert_int_equal(result.added, INPUTS - 1);
@@ -263,9 +255,8 @@ TEST_WITH(resumed_run_is_completed, set_up, tear_down, struct merging *merging) 
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 20), err), err);
   assert_ok(record_end_run(record, "interrupted", "by the user", err), err);
   size_t size = 0;
-  char *bytes = bytes_of(fixture->path, &size);
+  SCOPED(memory_free) char *bytes = bytes_of(fixture->path, &size);
   write_bytes(early, bytes, size);
-  free(bytes);
   struct resumed_run resumed = {0};
   assert_ok(record_resume_find(record, "latest", &resumed, err), err);
   assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
@@ -316,9 +307,8 @@ TEST_WITH(later_visits_replace_earlier_ones, set_up, tear_down, struct merging *
   (void)snprintf(early, sizeof early, "%.100s/early.db", fixture->folder);
   fixture_record_run(fixture, 1);
   size_t size = 0;
-  char *bytes = bytes_of(fixture->path, &size);
+  SCOPED(memory_free) char *bytes = bytes_of(fixture->path, &size);
   write_bytes(early, bytes, size);
-  free(bytes);
   fixture_execute(
       fixture->path,
       "UPDATE case_run SET visits = 2, n = n + 1, median_ns = 1 WHERE bench_case = 1;"
@@ -382,13 +372,12 @@ TEST_WITH(bad_inputs_leave_nothing, set_up, tear_down, struct merging *merging) 
   /* A page in the middle; which one is judged by its neighbours. */
   path = merging->fixtures[2]->path;
   bytes = bytes_of(path, &size);
-  char *broken = malloc(size);
+  SCOPED(memory_free) char *broken = malloc(size);
   assert_non_null(broken);
   memcpy(broken, bytes, size);
   memset(broken + size / 2 / 4096 * 4096, 0x41, 4096);
   write_bytes(path, broken, size);
   refused(merging, path, "damaged");
-  free(broken);
   write_bytes(path, bytes, size);
   free(bytes);
   fixture_execute(path, "PRAGMA foreign_keys = OFF; DELETE FROM bench_case WHERE id = 1");
@@ -453,19 +442,16 @@ TEST_WITH(hot_journal_is_left_unchanged, set_up, tear_down, struct merging *merg
   size_t size = 0;
   size_t journal_size = 0;
   size_t after_size = 0;
-  char *bytes = bytes_of(path, &size);
+  SCOPED(memory_free) char *bytes = bytes_of(path, &size);
   write_bytes(clean, bytes, size);
-  free(bytes);
   leave_hot_journal(path);
-  char *before = bytes_of(journal, &journal_size);
+  SCOPED(memory_free) char *before = bytes_of(journal, &journal_size);
   assert_true(journal_size > 512);
   struct merge_result result = merge_untouched(merging->output, path);
   assert_int_equal(result.added, 1);
-  char *after = bytes_of(journal, &after_size);
+  SCOPED(memory_free) char *after = bytes_of(journal, &after_size);
   assert_int_equal(journal_size, after_size);
   assert_memory_equal(before, after, journal_size);
-  free(before);
-  free(after);
   assert_same_content(merging->output, clean);
   /* The copy is gone. */
   char pattern[256];
@@ -536,8 +522,7 @@ TEST_WITH(recorded_database_is_merged, set_up, tear_down, struct merging *mergin
   assert_true(result.results > 0);
   assert_int_equal(merge_untouched(merging->output, input).results, 0);
   size_t empty = 1;
-  char *content = content_and_gaps(merging->output, &empty);
-  free(content);
+  SCOPED(memory_free) char *content = content_and_gaps(merging->output, &empty);
   assert_int_equal(empty, table_count(merging->output) - recorded);
   struct database *migrated = NULL;
   assert_ok(database_open(input, DATABASE_WRITE, &migrated, err), err);
@@ -575,11 +560,10 @@ TEST_WITH(added_columns_and_tables_are_merged, set_up, tear_down, struct merging
   assert_ok(merge_add(merge, first->path, &result, &fatal, err), err);
   merge_free(merge);
   assert_int_equal(result.added, 3);
+  SCOPED(memory_free)
   char *later = fixture_query(second, "SELECT count(*) FROM trial WHERE later = elapsed_ns");
-  char *trials = fixture_query(second, "SELECT count(*) FROM trial");
+  SCOPED(memory_free) char *trials = fixture_query(second, "SELECT count(*) FROM trial");
   assert_string_equal(later, trials);
-  free(later);
-  free(trials);
   SCOPED(memory_free)
   char *right = fixture_query(second, "SELECT count(*) FROM part p JOIN plan_case c USING (run, "
                                       "bench_case) WHERE p.number = c.position");

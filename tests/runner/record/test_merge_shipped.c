@@ -40,9 +40,8 @@ TEST(every_shipped_scenario_is_merged) {
   for (size_t i = 0; i < found.gl_pathc; i++) {
     char *name = strrchr(found.gl_pathv[i], '/') + 1;
     name[strlen(name) - strlen(".toml")] = '\0';
-    struct planned planned = planned_shipped("h200x4.toml", name, NULL, 0);
+    SCOPED(planned_fini) struct planned planned = planned_shipped("h200x4.toml", name, NULL, 0);
     record_plan(input, &planned);
-    planned_fini(&planned);
     if (merge_add(merge, input, &result, &fatal, err) != STATUS_OK) {
       fail_msg("%s: %s", name, err->message);
     }

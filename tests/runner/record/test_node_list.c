@@ -36,13 +36,12 @@ TEST(what_is_no_list_is_refused) {
                                          {"b[0-999999999]", "more than 100000"},
                                          {"b[1-9999999999]", "something else than numbers"}};
   for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
-    struct arena arena = {0};
+    SCOPED(arena_fini) struct arena arena = {0};
     struct node_list list = {0};
     assert_int_equal(node_list_expand(WRONG[i][0], &arena, &list, err), STATUS_INVALID);
     if (strstr(err->message, WRONG[i][1]) == NULL) {
       fail_msg("%s: %s", WRONG[i][0], err->message);
     }
-    arena_fini(&arena);
   }
 }
 

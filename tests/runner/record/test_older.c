@@ -98,7 +98,7 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   SCOPED(memory_free) char *before = file_content(fixture->path, &size_before);
   struct query *query = NULL;
   struct error err = {0};
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   assert_ok(query_open(fixture->path, &query, &err), &err);
   struct database *database = query_database(query);
   assert_int_equal(database->version, migrate_latest_version());
@@ -122,7 +122,6 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   assert_true(count >= 7);
   (void)sqlite3_finalize(views);
   query_close(query);
-  arena_fini(&arena);
   SCOPED(memory_free) char *after = file_content(fixture->path, &size_after);
   assert_int_equal(size_after, size_before);
   assert_memory_equal(after, before, size_before);
@@ -218,9 +217,9 @@ static void look_at_peaks_and_wrong_ones(struct fixture *fixture, const char *na
   look_at_peaks(fixture, name);
   fixture_execute(fixture->path, "update plan_case set peak_bytes_per_second = 1 + "
                                  "peak_bytes_per_second / 10 where bench_case % 2 = 0");
+  SCOPED(memory_free)
   char *above = fixture_query(fixture, "select count(*) > 0 from v_case where above_peak");
   assert_string_equal(above, "1");
-  free(above);
   look_at_peaks(fixture, name);
 }
 

@@ -84,9 +84,8 @@ static void assert_refused(struct query *query, const char *sql, enum status exp
 static void assert_csv(struct query *query, const char *sql,
                        const struct query_parameter *parameters, size_t count,
                        const char *expected) {
-  char *text = csv_of(query, sql, NULL, parameters, count);
+  SCOPED(memory_free) char *text = csv_of(query, sql, NULL, parameters, count);
   assert_string_equal(text, expected);
-  free(text);
 }
 
 TEST(rows_keep_their_types, struct opened *opened) {
@@ -298,7 +297,7 @@ TEST(every_saved_query_is_described_and_runs, struct opened *opened) {
       assert_non_null(saved.parameters[p].help);
       assert_non_null(strstr(saved.sql, saved.parameters[p].name));
     }
-    char *text = csv_of(opened->query, NULL, saved.name, NULL, 0);
+    SCOPED(memory_free) char *text = csv_of(opened->query, NULL, saved.name, NULL, 0);
     char *heading = arena_format(&arena, ",%.*s,", (int)strcspn(text, "\r\n"), text);
     for (size_t c = 0; c < saved.column_count; c++) {
       char *names = arena_strdup(&arena, saved.columns[c].names);
@@ -319,7 +318,6 @@ TEST(every_saved_query_is_described_and_runs, struct opened *opened) {
     if (lines < 2 && saved.of == NULL && saved.empty == NULL) {
       fail_msg("%s has no empty: line", saved.name);
     }
-    free(text);
   }
   assert_int_equal(abouts + ofs, saved_query_count());
 }
@@ -352,12 +350,11 @@ static void assert_columns(const char *csv, const char *list, const char *query)
   char *rest = names;
   for (char *name = strsep(&rest, ",|"); name != NULL; name = strsep(&rest, ",|")) {
     bool found = name[0] == '\0';
-    char *columns = strdup(header);
+    SCOPED(memory_free) char *columns = strdup(header);
     char *at = columns;
     for (char *column = strsep(&at, ","); column != NULL && !found; column = strsep(&at, ",")) {
       found = strcmp(column, name) == 0;
     }
-    free(columns);
     if (!found) {
       fail_msg("%s names the column %s, which it does not have: %s", query, name, header);
     }
@@ -392,7 +389,7 @@ TEST(plots_of_saved_queries_have_their_columns, struct opened *opened) {
   for (size_t i = 0; i < saved_query_count(); i++) {
     struct saved_query saved;
     saved_query_at(i, &arena, &saved);
-    char *csv = csv_of(opened->query, NULL, saved.name, NULL, 0);
+    SCOPED(memory_free) char *csv = csv_of(opened->query, NULL, saved.name, NULL, 0);
     drawn += saved.plot_count > 0;
     if (saved.narrow == NULL) {
       fail_msg("%s has no narrow: line, so that a narrow terminal turns its rows", saved.name);
@@ -409,7 +406,6 @@ TEST(plots_of_saved_queries_have_their_columns, struct opened *opened) {
         assert_columns(csv, lists[l], saved.name);
       }
     }
-    free(csv);
   }
   for (size_t i = 0; i < COUNT_OF(DRAWN); i++) {
     struct saved_query saved;
@@ -421,11 +417,10 @@ TEST(plots_of_saved_queries_have_their_columns, struct opened *opened) {
 
 TEST(saved_queries_take_parameters, struct opened *opened) {
   const struct query_parameter parameters[] = {{"run", "tag:nightly"}, {"block", "h*"}};
-  char *text = csv_of(opened->query, NULL, "run-table", parameters, 2);
+  SCOPED(memory_free) char *text = csv_of(opened->query, NULL, "run-table", parameters, 2);
   assert_non_null(strstr(text, "h2d/numa0:pinned-gpu1/64MiB,55."));
   assert_non_null(strstr(text, "host/numa0-numa1/4KiB"));
   assert_null(strstr(text, "d2d"));
-  free(text);
   const struct query_parameter bad = {"limit", "many"};
   struct row_sink sink = {0};
   assert_int_equal(query_run_saved(opened->query, "runs", &bad, 1, NULL, &sink, err), STATUS_USAGE);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+RELEASE(sqlite3_free, char)
+
 enum { CURSORS_MAX = 1 << 20, NAME_MAX_BYTES = 64, TEXT_MAX = 1 << 20 };
 
 /* Questions about every result. */
@@ -49,7 +51,7 @@ static bool grows(sqlite3 *handle, int root, char name[NAME_MAX_BYTES]) {
 static bool scans(sqlite3 *handle, const char *sql, const char *title, char name[NAME_MAX_BYTES]) {
   static int roots[CURSORS_MAX];
   sqlite3_stmt *stmt = NULL;
-  char *explain = sqlite3_mprintf("EXPLAIN %s", sql);
+  SCOPED(sqlite3_free_at) char *explain = sqlite3_mprintf("EXPLAIN %s", sql);
   bool found = false;
   memset(roots, 0, sizeof roots);
   if (sqlite3_prepare_v2(handle, explain, -1, &stmt, NULL) != SQLITE_OK) {
@@ -66,7 +68,6 @@ static bool scans(sqlite3 *handle, const char *sql, const char *title, char name
     }
   }
   (void)sqlite3_finalize(stmt);
-  sqlite3_free(explain);
   return found;
 }
 
@@ -89,7 +90,7 @@ static bool check(sqlite3 *handle, const char *sql, const char *title) {
 TEST(no_saved_query_scans) {
   SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   sqlite3 *handle = open_empty(fixture);
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   size_t wrong = 0;
   for (size_t i = 0; i < saved_query_count(); i++) {
     struct saved_query query;
@@ -97,7 +98,6 @@ TEST(no_saved_query_scans) {
     wrong += !check(handle, query.sql, query.name);
   }
   assert_int_equal(wrong, 0);
-  arena_fini(&arena);
   (void)sqlite3_close(handle);
 }
 
@@ -137,6 +137,7 @@ static void copy_run(sqlite3 *handle, int copies) {
       "id = id + 1000, run = run + 1, process = process + 10"};
   for (int i = 0; i < copies; i++) {
     for (size_t t = 0; t < COUNT_OF(TABLES); t++) {
+      SCOPED(sqlite3_free_at)
       char *sql = sqlite3_mprintf(
           "CREATE TEMP TABLE copy AS SELECT * FROM %s WHERE %s = (SELECT max(id) - %d FROM run);"
           "UPDATE copy SET %s; INSERT INTO %s SELECT * FROM copy; DROP TABLE copy",
@@ -144,7 +145,6 @@ static void copy_run(sqlite3 *handle, int copies) {
       if (sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
         fail_msg("%s: %s", TABLES[t], sqlite3_errmsg(handle));
       }
-      sqlite3_free(sql);
     }
   }
 }

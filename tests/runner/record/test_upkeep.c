@@ -42,7 +42,7 @@ TEST(results_outlive_their_trials) {
                   "INSERT INTO baseline (name, run, set_at_ns) VALUES ('good', 2, 0)");
   fixture_execute(fixture->path,
                   "UPDATE run SET started_at_ns = started_at_ns - 1000000000000 WHERE id < 4");
-  char *before = fixture_query(fixture, RESULTS);
+  SCOPED(memory_free) char *before = fixture_query(fixture, RESULTS);
   assert_true(strlen(before) > 500);
   wanted.before_ns = (int64_t)clock_read_ns(CLOCK_REALTIME) - 500000000000;
   wanted.keep_baselines = true;
@@ -58,10 +58,8 @@ TEST(results_outlive_their_trials) {
               "SELECT count(*) FROM flow_trial f JOIN case_run c ON c.id = f.case_run WHERE c.run "
               "IN (1, 3)",
               "0");
-  char *after = fixture_query(fixture, RESULTS);
+  SCOPED(memory_free) char *after = fixture_query(fixture, RESULTS);
   assert_string_equal(before, after);
-  free(before);
-  free(after);
   /* And not once more. */
   prune(fixture, &wanted);
   assert_int_equal(wanted.runs, 0);

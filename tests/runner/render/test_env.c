@@ -12,6 +12,8 @@
 
 #include <jansson.h>
 
+RELEASE(json_decref, json_t)
+
 static const char *const SHIPPED[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", "gh200.toml",
                                       "gb200x4.toml",       "h200x4.toml",      "no-gpu.toml"};
 
@@ -38,7 +40,7 @@ static char *print(const struct machine *machine, unsigned width, bool colour) {
 }
 
 static json_t *print_json(const struct machine *machine) {
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   struct error err = {0};
   FILE *stream = open_memstream(&text, &length);
@@ -48,7 +50,6 @@ static json_t *print_json(const struct machine *machine) {
   json_error_t problem;
   json_t *root = json_loadb(text, length, 0, &problem);
   assert_non_null(root);
-  free(text);
   return root;
 }
 
@@ -70,14 +71,12 @@ static size_t longest_line(const char *text) {
 
 TEST(test_fits_eighty_columns) {
   for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
-    struct machine *machine = load(SHIPPED[i]);
-    char *text = print(machine, 80, false);
+    SCOPED(memory_free) struct machine *machine = load(SHIPPED[i]);
+    SCOPED(memory_free) char *text = print(machine, 80, false);
     if (longest_line(text) > 80) {
       fail_msg("%s needs %zu columns:\n%s", SHIPPED[i], longest_line(text), text);
     }
     assert_null(strchr(text, '\033'));
-    free(text);
-    free(machine);
   }
 }
 
@@ -105,19 +104,17 @@ TEST(test_what_is_shown) {
 
 TEST(test_denied_and_unavailable_differ) {
   SCOPED(memory_free) struct machine *machine = load("no-gpu.toml");
-  char *text = print(machine, 100, true);
+  SCOPED(memory_free) char *text = print(machine, 100, true);
   assert_has(text, "\033[31mdenied: /proc/cmdline: Permission denied\033[0m");
   assert_has(text, "\033[2munavailable: there is no CUDA driver\033[0m");
   assert_has(text, "No GPU to use: no NVIDIA driver");
   assert_null(strstr(text, "GPU to GPU"));
-  free(text);
-  json_t *root = print_json(machine);
+  SCOPED(json_decref_at) json_t *root = print_json(machine);
   json_t *fact = json_object_get(json_object_get(root, "facts"), "kernel_command_line");
   assert_string_equal(json_string_value(json_object_get(fact, "state")), "denied");
   assert_string_equal(json_string_value(json_object_get(fact, "reason")),
                       "/proc/cmdline: Permission denied");
   assert_true(json_is_null(json_object_get(root, "driver_cuda_version")));
-  json_decref(root);
 }
 
 /* GPUs that differ are named; control characters are shown and not obeyed. */
@@ -322,13 +319,12 @@ static void join_pairs(struct machine *machine, uint32_t pairs) {
 
 TEST(test_no_text_of_a_drawing_is_over_another) {
   for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
-    struct machine *machine = load(SHIPPED[i]);
+    SCOPED(memory_free) struct machine *machine = load(SHIPPED[i]);
     assert_readable_with_and_without_rates(machine);
     join_pairs(machine, 5);
     assert_readable_with_and_without_rates(machine);
     join_pairs(machine, 20);
     assert_readable_with_and_without_rates(machine);
-    free(machine);
   }
 }
 

@@ -12,6 +12,8 @@
 
 #include <jansson.h>
 
+RELEASE(json_decref, json_t)
+
 /* 56 pairs, 56 host-device copies both ways with an axis, one skip for each of two sizes. */
 static struct plan *make_plan(struct machine *machine) {
   struct plan_builder *builder = plan_builder_new(machine, NULL);
@@ -68,20 +70,18 @@ static size_t count_of(const char *text, const char *part) {
 TEST(people_see_cases_skips_and_totals) {
   SCOPED(memory_free) struct machine *machine = machine_8xh100();
   SCOPED(plan_free_at) struct plan *plan = make_plan(machine);
-  char *blocks = render(plan, OUTPUT_TABLE);
+  SCOPED(memory_free) char *blocks = render(plan, OUTPUT_TABLE);
   assert_non_null(strstr(blocks, "\ndevice_to_device     56  gpu0-gpu1 ... "));
   assert_int_equal(count_of(blocks, "\nboth "), 1);
   assert_non_null(strstr(blocks, "\n67 cases, 3 of them skipped; about "));
   assert_non_null(strstr(blocks, " on a GPU; -v lists every case\n"));
-  free(blocks);
   SCOPED(memory_free) char *text = render_within(plan, true, OUTPUT_TABLE, 0);
   assert_int_equal(count_of(text, "\ndevice_to_device "), 56);
   assert_int_equal(count_of(text, "\nboth "), 8);
-  char *narrow = render_within(plan, true, OUTPUT_TABLE, 50);
+  SCOPED(memory_free) char *narrow = render_within(plan, true, OUTPUT_TABLE, 50);
   assert_int_equal(count_of(narrow, "\ndevice_to_device "), 56);
   assert_non_null(strstr(narrow, "\nin all rows size=64MiB, method=ce\n"
                                  "no room for flows, peak GB/s, limit, time: a wider\n"));
-  free(narrow);
   assert_int_equal(count_of(text, "threads=4"), 8);
   assert_int_equal(count_of(text, " 478.3 "), 56);
   assert_non_null(strstr(text, "\nSkipped: 3\n     3  there is no GPU 9 (GPUs: 0-7)\n"
@@ -108,7 +108,7 @@ TEST(programs_get_every_case) {
 
   text = render(plan, OUTPUT_JSON);
   json_error_t where;
-  json_t *root = json_loads(text, 0, &where);
+  SCOPED(json_decref_at) json_t *root = json_loads(text, 0, &where);
   assert_non_null(root);
   const json_t *cases = json_object_get(root, "cases");
   assert_int_equal(json_array_size(cases), plan->case_count);
@@ -123,7 +123,6 @@ TEST(programs_get_every_case) {
     assert_int_equal(json_is_null(json_object_get(c, "skip_reason")),
                      plan->cases[i].skip_reason == NULL);
   }
-  json_decref(root);
   free(text);
 }
 

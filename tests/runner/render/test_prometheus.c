@@ -101,7 +101,7 @@ TEST(nothing_is_measured) {
 
 static char *print(struct measured *measured, struct comparison *const *comparisons,
                    size_t comparison_count) {
-  struct arena arena = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   struct error err = {0};
   size_t count = 0;
   char *text = NULL;
@@ -112,7 +112,6 @@ static char *print(struct measured *measured, struct comparison *const *comparis
   assert_ok(prometheus_print(measured, latest, count, comparisons, comparison_count, stream, &err),
             &err);
   (void)fclose(stream);
-  arena_fini(&arena);
   return text;
 }
 

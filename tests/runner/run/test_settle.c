@@ -1,4 +1,5 @@
 /* Which cases have another visit, and what becomes of a visit that goes wrong. */
+#include "engine/base/arena.h"
 #include "runner/run/settle.h"
 
 #include "engine/case/transfer.h"
@@ -37,9 +38,8 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-  struct set *set = *state;
+  SCOPED(memory_free) struct set *set = *state;
   settle_fini(&set->settle);
-  free(set);
   return 0;
 }
 

@@ -140,7 +140,7 @@ TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine,
   machine->fact_count = 0;
   machine_add_fact(machine, "gpus_lost", -1, FACT_OK, "%u", 1);
   assert_loss(machine, NULL, "1 GPU on the PCI bus does not answer the driver");
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, ERROR_MESSAGE_MAX);
   assert_false(probe_describe_loss(machine, "0,1", &text));
   assert_string_equal(text.text, "1 GPU on the PCI bus does not answer the driver");
@@ -149,7 +149,6 @@ TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine,
   assert_true(probe_describe_loss(machine, "0,1", &text));
   assert_non_null(strstr(text.text, "CUDA does not start: cuInit failed; 1 GPU"));
   machine->cuda_lost = false;
-  strbuf_fini(&text);
   machine->fact_count = 0; /* NVML is not there or fails: what CUDA says counts */
   machine->gpu_count = 0;
   assert_loss(machine, NULL, "");
@@ -223,11 +222,10 @@ TEST_WITH(broken_nvml_costs_no_gpus, new_machine, free_machine, struct machine *
   assert_ok(probe_in_child(&nvml_crashes, 10 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 2);
   assert_string_equal(machine->cuda_state, "ok without NVML");
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, ERROR_MESSAGE_MAX);
   assert_false(probe_describe_loss(machine, NULL, &text)); /* no GPU is missing */
   assert_non_null(strstr(text.text, "NVML crashed"));
-  strbuf_fini(&text);
   machine->gpu_count = 0;
   assert_ok(probe_in_child(&nvml_hangs, 6 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 2);

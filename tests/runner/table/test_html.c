@@ -45,11 +45,10 @@ TEST(a_long_text_is_cut_between_characters) {
       {"日本語日本語<", "<title>日本語日本語&lt;</title>日本語日…"},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    struct strbuf text;
+    SCOPED(strbuf_fini) struct strbuf text;
     strbuf_init(&text, 1 << 12);
     html_put_cut(&text, CASES[i][0], 5);
     assert_string_equal(text.text, CASES[i][1]);
-    strbuf_fini(&text);
   }
 }
 

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+RELEASE(json_decref, json_t)
+
 struct output {
   char *text;
   size_t size;
@@ -102,11 +104,10 @@ TEST(json_has_true_numbers) {
                       "{\"name\":\"host\",\"bytes\":67108864,\"gbps\":55.2341,\"note\":null},\n"
                       "{\"name\":\"a \\\"b\\\",\\n\\u001B[2J|é\",\"bytes\":-1,\"gbps\":0.1,"
                       "\"note\":\"\"}\n]\n");
-  json_t *rows = json_loads(text, 0, NULL);
+  SCOPED(json_decref_at) json_t *rows = json_loads(text, 0, NULL);
   assert_int_equal(json_array_size(rows), 2);
   assert_true(json_is_integer(json_object_get(json_array_get(rows, 0), "bytes")));
   assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "gbps")) == 0.1);
-  json_decref(rows);
 }
 
 /* Unless a text has lost its end. */
@@ -128,9 +129,8 @@ TEST(jsonl_is_one_object_a_line) {
   SCOPED(memory_free) char *text = two_rows((struct table_options){.format = OUTPUT_JSONL});
   char *second = strchr(text, '\n') + 1;
   assert_int_equal(strchr(second, '\n') - second, strlen(second) - 1);
-  json_t *row = json_loads(second, 0, NULL);
+  SCOPED(json_decref_at) json_t *row = json_loads(second, 0, NULL);
   assert_string_equal(json_string_value(json_object_get(row, "name")), "a \"b\",\n\x1b[2J|é");
-  json_decref(row);
 }
 
 TEST(markdown_is_escaped) {
@@ -215,7 +215,7 @@ TEST(a_list_leaves_columns_out) {
     begin(&output, columns, 5);
     add(&output, cells);
     add(&output, others);
-    char *text = finish(&output);
+    SCOPED(memory_free) char *text = finish(&output);
     assert_int_equal(strncmp(text, "run", 3), 0);
     assert_null(strstr(text, "run  7"));
     if (width == 36) {
@@ -230,7 +230,6 @@ TEST(a_list_leaves_columns_out) {
     assert_true((strstr(text, "no room for") == NULL) == (strstr(text, "simulated") != NULL));
     assert_true(left_out[4] == (strstr(text, "simulated") == NULL));
     assert_true(left_out[2] == (strstr(text, "node7") == NULL));
-    free(text);
   }
 }
 
@@ -298,7 +297,7 @@ TEST(a_list_keeps_columns_that_are_not_named) {
                         cell_real(55.35), cell_text("0.0001"), cell_text("[1,2]")});
     add(&output, (struct cell[]){cell_text("local"), cell_text("gpu0-gpu0"), cell_real(2077),
                                  cell_text("1"), cell_text("[2]")});
-    char *text = finish(&output);
+    SCOPED(memory_free) char *text = finish(&output);
     assert_true((strstr(text, "[1,2]") != NULL) == (width >= NARROWEST));
     assert_non_null(strstr(text, "55.35"));
     if (width == 50) {
@@ -310,7 +309,6 @@ TEST(a_list_keeps_columns_that_are_not_named) {
                                 "            shows them\n");
     }
     lines_within(text, width);
-    free(text);
   }
 }
 
@@ -358,11 +356,10 @@ TEST(a_list_keeps_what_tells_rows_apart) {
                                    cell_integer(4), cell_text(rows[row][2]),
                                    cell_text(rows[row][3]), cell_real(1.5 + (double)row)});
     }
-    char *text = finish(&output);
+    SCOPED(memory_free) char *text = finish(&output);
     if (strncmp(text, CASES[i].expected, strlen(CASES[i].expected)) != 0) {
       fail_msg("%u columns:\n%s", CASES[i].width, text);
     }
-    free(text);
   }
 }
 
@@ -451,16 +448,14 @@ TEST(bad_bytes_harm_no_format) {
     start(&output, (struct table_options){.format = (enum output_format)format, .width = 80});
     begin(&output, (const char *const[]){"x"}, 1);
     add(&output, &cell);
-    char *text = finish(&output);
+    SCOPED(memory_free) char *text = finish(&output);
     if (format == OUTPUT_JSON || format == OUTPUT_JSONL) {
-      json_t *value = json_loads(text, JSON_ALLOW_NUL, NULL);
+      SCOPED(json_decref_at) json_t *value = json_loads(text, JSON_ALLOW_NUL, NULL);
       assert_non_null(value);
-      json_decref(value);
     }
     if (format == OUTPUT_TABLE || format == OUTPUT_MD) {
       assert_non_null(strstr(text, "\\u0000\\u009b\\u202e"));
     }
-    free(text);
   }
 }
 
@@ -473,12 +468,11 @@ static void assert_reads_back(double value) {
   begin(&output, (const char *const[]){"x"}, 1);
   add(&output, (struct cell[]){cell_real(value)});
   SCOPED(memory_free) char *line = finish(&output);
-  json_t *row = json_loads(line, 0, NULL);
+  SCOPED(json_decref_at) json_t *row = json_loads(line, 0, NULL);
   assert_true(json_is_real(json_object_get(row, "x")));
   if (json_real_value(json_object_get(row, "x")) != value) {
     fail_msg("%.17g is %s", value, line);
   }
-  json_decref(row);
 }
 
 TEST(reals_are_exact_for_machines) {

@@ -10,10 +10,9 @@ RELEASE(diagnostics_free, struct diagnostics)
 
 static struct expect_file *shipped(void) {
   struct expect_file *file = NULL;
-  struct diagnostics *diagnostics = diagnostics_new();
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   const enum status status = expect_load_shipped(&file, diagnostics);
   diagnostics_print(diagnostics, stderr, false);
-  diagnostics_free(diagnostics);
   assert_int_equal(status, STATUS_OK);
   return file;
 }
@@ -118,7 +117,7 @@ TEST(mistakes_have_places_and_help) {
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct expect_file *file = NULL;
-    struct diagnostics *diagnostics = diagnostics_new();
+    SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
     assert_int_equal(expect_parse(CASES[i].text, strlen(CASES[i].text), "f", &file, diagnostics),
                      STATUS_INVALID);
     assert_null(file);
@@ -137,7 +136,6 @@ TEST(mistakes_have_places_and_help) {
       diagnostics_print(diagnostics, stderr, false);
       fail_msg("mistake %zu is not reported as expected", i);
     }
-    diagnostics_free(diagnostics);
   }
 }
 

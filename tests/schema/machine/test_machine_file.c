@@ -54,9 +54,8 @@ static const char *const SHIPPED[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", 
 
 TEST(test_shipped_machines_round_trip) {
   for (size_t i = 0; i < COUNT_OF(SHIPPED); i++) {
-    struct machine *machine = load_shipped(SHIPPED[i]);
+    SCOPED(memory_free) struct machine *machine = load_shipped(SHIPPED[i]);
     assert_round_trip(machine);
-    free(machine);
   }
 }
 
@@ -67,7 +66,7 @@ TEST(test_shipped_machines_are_complete) {
   static const char *const GPU[] = {GPU_FACT_LIST(NAME_)};
 #undef NAME_
   for (size_t file = 0; file < COUNT_OF(SHIPPED); file++) {
-    struct machine *machine = load_shipped(SHIPPED[file]);
+    SCOPED(memory_free) struct machine *machine = load_shipped(SHIPPED[file]);
     for (size_t i = 0; i < COUNT_OF(HOST); i++) {
       if (machine_fact(machine, HOST[i], -1) == NULL) {
         fail_msg("%s has no fact %s", SHIPPED[file], HOST[i]);
@@ -80,7 +79,6 @@ TEST(test_shipped_machines_are_complete) {
         }
       }
     }
-    free(machine);
   }
 }
 

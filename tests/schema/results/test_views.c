@@ -101,13 +101,12 @@ static void check_references(const char *readme, const char *view,
     if (sscanf(column->meaning, "as in %20[a-z_]", other) != 1) {
       continue;
     }
-    struct documented *there = documented(readme, other);
+    SCOPED(memory_free) struct documented *there = documented(readme, other);
     const char *meaning = meaning_of(there, column->name);
     if (meaning == NULL || strncmp(meaning, "as in", 5) == 0) {
       fail_msg("%s.%s: %s, which says: %s", view, column->name, column->meaning,
                meaning != NULL ? meaning : "nothing");
     }
-    free(there);
   }
 }
 
@@ -120,8 +119,8 @@ FIXTURE_TEST(every_column_is_documented) {
   size_t count = 0;
   char *rest = views;
   for (char *view = strsep(&rest, " "); view != NULL; view = strsep(&rest, " ")) {
-    char *columns = columns_of(fixture, view);
-    struct documented *documentation = documented(readme, view);
+    SCOPED(memory_free) char *columns = columns_of(fixture, view);
+    SCOPED(memory_free) struct documented *documentation = documented(readme, view);
     size_t found = 0;
     char *line = columns;
     for (char *column = strsep(&line, "\n"); column != NULL; column = strsep(&line, "\n")) {
@@ -132,8 +131,6 @@ FIXTURE_TEST(every_column_is_documented) {
     }
     assert_int_equal(documentation->count, found);
     check_references(readme, view, documentation);
-    free(columns);
-    free(documentation);
     count++;
   }
   assert_true(count >= 6);
@@ -194,9 +191,8 @@ FIXTURE_TEST(kinds_of_notes_are_those_of_the_engine) {
                    note_kind_names[kind]);
     (void)snprintf(words, sizeof words, "%d%s%s", note_slows((enum note_kind)kind),
                    note_unit((enum note_kind)kind), note_sentence((enum note_kind)kind));
-    char *text = fixture_query(fixture, sql);
+    SCOPED(memory_free) char *text = fixture_query(fixture, sql);
     assert_string_equal(text, words);
-    free(text);
     /* Amounts in which results with the same note differ are not in v_note.brief. */
     if (note_unit((enum note_kind)kind)[0] != '\0') {
       const char *bar = strchr(words, '|');
@@ -249,17 +245,17 @@ FIXTURE_TEST(gpu_is_followed_by_its_uuid) {
   (void)snprintf(gpus[0].uuid, sizeof gpus[0].uuid, "GPU-00000001");
   (void)snprintf(gpus[1].uuid, sizeof gpus[1].uuid, "GPU-00000000");
   fixture_record_run(fixture, 1);
+  SCOPED(memory_free)
   char *uuids = fixture_query(
       fixture, "select group_concat(run || '=' || gpu_uuid || '@' || gpu_pci_address || '/' || "
                "target_uuid, ' ') from v_run_case where direction = 'host_to_device'");
   assert_string_equal(uuids, "1=GPU-00000001@0000:07:00.0/GPU-00000001 "
                              "2=GPU-00000000@0000:07:00.0/GPU-00000000");
-  free(uuids);
+  SCOPED(memory_free)
   char *cards = fixture_query(fixture, "select count(*) || ifnull(gpu_uuid, ' several') || "
                                        "source_memory from v_driver "
                                        "where direction = 'host_to_device'");
   assert_string_equal(cards, "1 severalpinned");
-  free(cards);
   SCOPED(memory_free)
   char *seen = fixture_query(fixture, "select group_concat(run || ':' || gpu || '=' || gpu_uuid || "
                                       "' ' || samples || ' ' || slowed_percent, ', ') "
@@ -470,16 +466,16 @@ static char *tables_of(const struct fixture *fixture) {
 static void open_recorded(const char *name) {
   SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   fixture_load(fixture, name);
+  SCOPED(memory_free)
   char *before = fixture_query(fixture, "select group_concat(case_name || gbps) from "
                                         "(select * from v_case order by case_run)");
   assert_true(strlen(before) > 10);
   fixture->info.tag = "now";
   fixture_record_run(fixture, 1);
+  SCOPED(memory_free)
   char *after = fixture_query(fixture, "select group_concat(case_name || gbps) from (select * "
                                        "from v_case where tag is not 'now' order by case_run)");
   assert_string_equal(after, before);
-  free(before);
-  free(after);
 
   SCOPED(fixture_free_at) struct fixture *fresh = fixture_new();
   fixture_record_run(fresh, 1);
@@ -489,7 +485,7 @@ static void open_recorded(const char *name) {
   free(opened);
   free(made);
   /* Else a database of that version goes on with its old views: add a migration. */
-  char *views = views_of(fresh);
+  SCOPED(memory_free) char *views = views_of(fresh);
   char *rest = views;
   for (char *view = strsep(&rest, " "); view != NULL; view = strsep(&rest, " ")) {
     opened = columns_of(fixture, view);
@@ -498,7 +494,6 @@ static void open_recorded(const char *name) {
     free(opened);
     free(made);
   }
-  free(views);
   SCOPED(memory_free) char *check = fixture_query(fixture, "pragma integrity_check");
   assert_string_equal(check, "ok");
 }

@@ -4,7 +4,7 @@
 #include "tests/cmocka.h"
 
 static char *print(const struct diagnostics *diagnostics, bool colour) {
-  char *text = NULL;
+  SCOPED(memory_free) char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   assert_non_null(stream);
@@ -13,7 +13,6 @@ static char *print(const struct diagnostics *diagnostics, bool colour) {
   /* A copy: gcc 12 takes what open_memstream() made for a pointer to the local variable. */
   char *copy = strdup(text);
   assert_non_null(copy);
-  free(text);
   return copy;
 }
 

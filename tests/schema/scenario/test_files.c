@@ -45,13 +45,12 @@ static int remove_folder(void **state) {
 TEST_GROUP(make_folder, remove_folder);
 
 static struct scenario *must_load(const char *name) {
-  struct diagnostics *diagnostics = diagnostics_new();
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   struct scenario *scenario = NULL;
   if (scenario_load(path_of(name), NULL, 0, &scenario, diagnostics) != STATUS_OK) {
     diagnostics_print(diagnostics, stderr, false);
     fail_msg("%s is refused", name);
   }
-  diagnostics_free(diagnostics);
   return scenario;
 }
 
@@ -226,6 +225,7 @@ TEST(the_first_line_of_a_csv_file_is_checked) {
   put("main.toml", CSV_BLOCK "\"a.csv\"\nsize = \"1MiB\"\n");
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     put("a.csv", CASES[i].text);
+    SCOPED(diagnostics_free_at)
     struct diagnostics *diagnostics = must_not_load(path_of("main.toml"));
     assert_int_equal(diagnostics_count(diagnostics), 1);
     assert_complaint(diagnostics, 0, path_of("a.csv"), 1, CASES[i].column, CASES[i].message);
@@ -235,7 +235,6 @@ TEST(the_first_line_of_a_csv_file_is_checked) {
     if (said->suggestion != NULL) {
       assert_string_equal(said->suggestion, CASES[i].suggestion);
     }
-    diagnostics_free(diagnostics);
   }
 }
 

@@ -1,3 +1,4 @@
+#include "engine/base/arena.h"
 #include "schema/scenario/field.h"
 #include "schema/scenario/reference.h"
 
@@ -40,20 +41,18 @@ static size_t kept_length(const struct reference_file *file, const char *text) {
 
 TEST(committed_files_are_what_the_table_gives) {
   for (size_t i = 0; i < COUNT_OF(reference_files); i++) {
-    char *made = NULL;
+    SCOPED(memory_free) char *made = NULL;
     size_t made_length = 0;
     FILE *stream = open_memstream(&made, &made_length);
     assert_non_null(stream);
     assert_ok(reference_files[i].write(stream, err), err);
     assert_int_equal(fclose(stream), 0);
     size_t length = 0;
-    char *committed = read_all(reference_files[i].path, &length);
+    SCOPED(memory_free) char *committed = read_all(reference_files[i].path, &length);
     const size_t kept = kept_length(&reference_files[i], committed);
     if (length - kept != made_length || memcmp(made, committed + kept, made_length) != 0) {
       fail_msg("%s is out of date: build the target update_reference", reference_files[i].path);
     }
-    free(made);
-    free(committed);
   }
 }
 
@@ -102,7 +101,7 @@ static int write_files(void) {
   for (size_t i = 0; i < COUNT_OF(reference_files); i++) {
     struct error err = {0};
     size_t length = 0;
-    char *committed = read_all(reference_files[i].path, &length);
+    SCOPED(memory_free) char *committed = read_all(reference_files[i].path, &length);
     const size_t kept = kept_length(&reference_files[i], committed);
     FILE *stream = fopen(reference_files[i].path, "w");
     if (stream == NULL || fwrite(committed, 1, kept, stream) != kept ||
@@ -110,7 +109,6 @@ static int write_files(void) {
       (void)fprintf(stderr, "cannot write %s: %s\n", reference_files[i].path, err.message);
       return 1;
     }
-    free(committed);
   }
   return 0;
 }

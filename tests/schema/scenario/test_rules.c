@@ -397,7 +397,7 @@ TEST(every_mistake_is_found_where_it_is) {
     unsigned line = 0;
     unsigned column = 0;
     place_mark(mistake->text, text, sizeof text, &line, &column);
-    struct diagnostics *diagnostics = must_refuse(text);
+    SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
     assert_one(diagnostics, line, column, mistake->message);
     const char *suggestion = diagnostics_at(diagnostics, 0)->suggestion;
     if (mistake->suggestion == NULL) {
@@ -406,7 +406,6 @@ TEST(every_mistake_is_found_where_it_is) {
       assert_non_null(suggestion);
       assert_string_equal(suggestion, mistake->suggestion);
     }
-    diagnostics_free(diagnostics);
   }
 }
 
@@ -427,10 +426,9 @@ TEST(a_file_has_a_head_and_unique_names) {
       {HEAD CPU_BLOCK SIZED, 10, 8, "already used by the block in line 3"},
   };
   for (size_t i = 0; i < COUNT_OF(files); i++) {
-    struct diagnostics *diagnostics = must_refuse(files[i].text);
+    SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(files[i].text);
     assert_one(diagnostics, files[i].line, files[i].column, files[i].message);
     assert_null(diagnostics_at(diagnostics, 0)->suggestion);
-    diagnostics_free(diagnostics);
   }
 }
 
@@ -512,11 +510,10 @@ TEST(what_was_meant_is_written_out) {
   for (size_t i = 0; i < COUNT_OF(lines); i++) {
     char text[1024];
     (void)snprintf(text, sizeof text, HEAD "%s", lines[i].text);
-    struct diagnostics *diagnostics = must_refuse(text);
+    SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
     assert_int_equal(diagnostics_count(diagnostics), 1);
     assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, lines[i].message));
     assert_string_equal(diagnostics_at(diagnostics, 0)->expected, lines[i].expected);
-    diagnostics_free(diagnostics);
   }
 }
 

@@ -197,7 +197,7 @@ TEST(settings_have_what_the_scenario_says) {
     const struct expected *expected = &settings[i];
     char text[2048];
     (void)snprintf(text, sizeof text, HEAD "%s", expected->text);
-    struct scenario *scenario = must_parse(text);
+    SCOPED(scenario_free_at) struct scenario *scenario = must_parse(text);
     assert_true(expected->block < scenario->block_count);
     const struct block *block = scenario->blocks[expected->block];
     assert_int_equal(block_setting_count(block), expected->count);
@@ -205,7 +205,6 @@ TEST(settings_have_what_the_scenario_says) {
       assert_axes(block, expected->i, expected->axes);
     }
     assert_block(scenario, expected->block, expected->i, expected->values);
-    scenario_free(scenario);
   }
 }
 
@@ -236,11 +235,10 @@ TEST(ranges_have_the_right_values) {
     (void)snprintf(text, sizeof text, HEAD BLOCK "%s%s = %s\n",
                    strcmp(cases[i].key, "size") == 0 ? "" : "size = 1\n", cases[i].key,
                    cases[i].range);
-    struct scenario *scenario = must_parse(text);
+    SCOPED(scenario_free_at) struct scenario *scenario = must_parse(text);
     const size_t count = block_setting_count(scenario->blocks[0]);
     assert_int_equal(count, cases[i].count);
     assert_axes(scenario->blocks[0], count - 1, cases[i].last);
-    scenario_free(scenario);
   }
 }
 
@@ -359,22 +357,22 @@ TEST(overrides_complain_by_name) {
   };
   for (size_t i = 0; i < COUNT_OF(pairs); i++) {
     const struct scenario_override override = {pairs[i][0], pairs[i][1]};
+    SCOPED(diagnostics_free_at)
     struct diagnostics *diagnostics = must_refuse_with(HEAD BLOCK "size = 1\n", &override, 1);
     assert_one(diagnostics, 0, 0, pairs[i][2]);
     char file[128];
     (void)snprintf(file, sizeof file, "--set %s=%s", pairs[i][0], pairs[i][1]);
     assert_string_equal(diagnostics_at(diagnostics, 0)->error.position.file, file);
     assert_null(diagnostics_at(diagnostics, 0)->source_line);
-    diagnostics_free(diagnostics);
   }
 }
 
 TEST(a_million_settings_are_enough) {
+  SCOPED(scenario_free_at)
   struct scenario *scenario = must_parse(HEAD BLOCK "size = { from = 1, to = 1024, step = 1 }\n"
                                                     "warmup = { from = 1, to = 1024, step = 1 }\n");
   assert_int_equal(block_setting_count(scenario->blocks[0]), SCENARIO_SETTINGS_MAX);
   assert_block(scenario, 0, SCENARIO_SETTINGS_MAX - 1, "size=1KiB warmup=1024");
-  scenario_free(scenario);
   struct diagnostics *diagnostics =
       must_refuse(HEAD BLOCK "size = { from = 1, to = 1024, step = 1 }\n"
                              "warmup = { from = 0, to = 1024, step = 1 }\n");
@@ -402,7 +400,7 @@ TEST(many_blocks_have_no_more_settings_than_one) {
                      "[[transfer]]\nname = \"b%d\"\nmethod = \"ce\"\nfrom.numa = 0\nto.gpu = 0\n%s",
                      i, files[f].axes);
     }
-    struct diagnostics *diagnostics = must_refuse(text);
+    SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
     bool found = false;
     for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
       const struct error *error = &diagnostics_at(diagnostics, i)->error;
@@ -414,6 +412,5 @@ TEST(many_blocks_have_no_more_settings_than_one) {
       }
     }
     assert_true(found);
-    diagnostics_free(diagnostics);
   }
 }

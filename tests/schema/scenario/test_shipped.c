@@ -67,16 +67,14 @@ TEST(every_shipped_scenario_validates) {
     }
     (void)snprintf(path, sizeof path, "%s%s", SCENARIOS_PREFIX,
                    scenarios_runnable(file) ? file->name : "test.toml");
-    struct diagnostics *diagnostics = diagnostics_new();
-    struct scenario *scenario = NULL;
+    SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
+    SCOPED(scenario_free_at) struct scenario *scenario = NULL;
     if (scenario_parse(text, strlen(text), path, NULL, 0, &scenario, diagnostics) != STATUS_OK) {
       diagnostics_print(diagnostics, stderr, false);
       fail_msg("%s is not valid", file->name);
     }
     assert_true(scenario->description[0] != '\0' || !scenarios_runnable(file));
     assert_round_trip(scenario);
-    scenario_free(scenario);
-    diagnostics_free(diagnostics);
   }
 }
 

@@ -186,11 +186,10 @@ static char *repeat(const char *head, const char *piece, size_t count, const cha
 }
 
 static enum status status_of(char *text) {
-  struct toml_document *document = NULL;
+  SCOPED(toml_free_at) struct toml_document *document = NULL;
   struct error err = {0};
   const enum status status = toml_parse(text, strlen(text), "deep", &document, &err);
   assert_true(status == STATUS_OK || err.position.line == 1);
-  toml_free(document);
   free(text);
   return status;
 }

@@ -137,6 +137,7 @@ TEST(braille_lines_are_finer) {
 /* No line is wider than asked for, and none ends in blanks. */
 TEST(lines_fit) {
   for (unsigned width = PLOT_WIDTH_MIN; width < 130; width += 13) {
+    SCOPED(strbuf_fini)
     struct strbuf text = draw(two_curves(), (struct plot_style){.width = width});
     size_t lines = 0;
     for (char *line = text.text; *line != '\0'; lines++) {
@@ -146,7 +147,6 @@ TEST(lines_fit) {
       line += length + 1;
     }
     assert_true(lines > PLOT_HEIGHT_DEFAULT);
-    strbuf_fini(&text);
   }
 }
 

@@ -17,13 +17,12 @@ static char *draw(const struct plot_curve *curves, size_t count, bool bytes,
                             .x_bytes = bytes,
                             .curves = curves,
                             .curve_count = count};
-  struct strbuf text;
+  SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, SVG_MAX);
   *scale = plot_svg_scale(&plot);
   plot_svg(&plot, *scale, "c1", &text);
   assert_false(text.truncated);
   char *copy = strdup(text.text);
-  strbuf_fini(&text);
   assert_markup(copy);
   assert_lacks(copy, "nan");
   assert_lacks(copy, "inf");

@@ -25,6 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
+RELEASE(diagnostics_free, struct diagnostics)
+
 enum { PLACES_LIMIT = 3000, LEAST_NUMBER = 1000 };
 
 static unsigned long first_seed = 1;
@@ -78,11 +80,10 @@ static void add_place(struct world *world, const struct expected *place) {
 static bool make_world(struct world *world, const char *machine, const char *text) {
   struct error err = {.message = ""};
   char path[512];
-  struct diagnostics *diagnostics = diagnostics_new();
+  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   struct plan *plan = NULL;
   enum status status = scenario_parse(text, strlen(text), "random.toml", NULL, 0,
                                       &world->planned.scenario, diagnostics);
-  diagnostics_free(diagnostics);
   if (status != STATUS_OK) {
     return false;
   }
@@ -600,7 +601,7 @@ TEST(every_case_stands_once_in_its_block) {
   assert_int_equal(query_open(path, &query, err), STATUS_OK);
   for (unsigned long seed = first_seed; seed < first_seed + seed_count; seed++) {
     struct world world = {.machine = MACHINES[seed % 5]};
-    struct strbuf text;
+    SCOPED(strbuf_fini) struct strbuf text;
     strbuf_init(&text, RANDOM_SCENARIO_MAX);
     random_scenario(seed, &text);
     world.scenario = arena_format(&world.arena, "# seed %lu\n%s", seed, text.text);
@@ -608,7 +609,6 @@ TEST(every_case_stands_once_in_its_block) {
       valid++;
       check_world(&world, record, query, seed);
     }
-    strbuf_fini(&text);
     free_world(&world);
   }
   query_close(query);

@@ -169,7 +169,7 @@ TEST(heat_says_how_far_from_the_best) {
     const struct matrix_cell times[] = {V(100), V(100.5), V(102), V(105), V(125), V(200)};
     matrix.cells = latency ? times : rates;
     matrix.less_is_better = latency;
-    char *text = NULL;
+    SCOPED(memory_free) char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     struct document document;
@@ -187,7 +187,6 @@ TEST(heat_says_how_far_from_the_best) {
       assert_non_null(at);
       at++;
     }
-    free(text);
   }
 }
 
