@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 // clang-format on
+#include <stdio.h>
 #include <stdlib.h>
 
 /* set_up and tear_down stand before it; either may be NULL. */
@@ -56,6 +57,11 @@ enum { TEST_GO_ON = -1 };
   __attribute__((unused)) static inline void name##_at(type **variable) {                          \
     name(*variable);                                                                               \
   }
+
+/* Declares char name[size] with what printf() would print of the rest. */
+#define PRINTED(name, size, ...)                                                                   \
+  char name[size];                                                                                 \
+  (void)snprintf(name, sizeof name, __VA_ARGS__)
 
 /* The status of a call; err holds the message where that is not STATUS_OK. */
 #define assert_ok(status, err)                                                                     \

@@ -20,8 +20,7 @@ static bool write_faults(const char *text, char name[]) {
 static void run_in_child(const struct child_test *test, const char *faults_file) {
   static struct cuda_driver driver;
   struct error error = {0};
-  char path[4096];
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, test->machine);
+  PRINTED(path, 4096, "%s/tests/machines/%s", HAUL_SOURCE_DIR, test->machine);
   CHECK(setenv("HAUL_FAKE_MACHINE", path, 1) == 0);
   CHECK(faults_file != NULL ? setenv("HAUL_FAKE_FAULTS", faults_file, 1) == 0
                             : unsetenv("HAUL_FAKE_FAULTS") == 0);

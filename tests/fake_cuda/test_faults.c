@@ -79,14 +79,12 @@ static void copy_once(const struct cuda_driver *driver) {
 /* A marker makes a fault hit in one process of several. */
 TEST(fault_with_marker_hits_once) {
   char folder[] = "/tmp/haul-marker-XXXXXX";
-  char faults[256];
-  char marker[128];
   assert_non_null(mkdtemp(folder));
-  (void)snprintf(marker, sizeof marker, "%s/triggered", folder);
-  (void)snprintf(faults, sizeof faults,
-                 "[[fake.fault]]\nkind = \"crash\"\ncall = \"cuMemcpyHtoDAsync\"\n"
-                 "size_bytes = 4096\nmarker = \"%s\"\n",
-                 marker);
+  PRINTED(marker, 128, "%s/triggered", folder);
+  PRINTED(faults, 256,
+          "[[fake.fault]]\nkind = \"crash\"\ncall = \"cuMemcpyHtoDAsync\"\n"
+          "size_bytes = 4096\nmarker = \"%s\"\n",
+          marker);
   struct child_test test = {copy_once, MACHINE, faults, .load = true};
   int status = child_test_status(&test);
   assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);

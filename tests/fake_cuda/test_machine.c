@@ -12,11 +12,10 @@
 #include <unistd.h>
 
 static struct fake_config *load(const char *machine, const char *faults, enum status wanted) {
-  char path[4096];
   struct fake_config *config = malloc(sizeof *config);
   struct error error = {0};
   assert_non_null(config);
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
+  PRINTED(path, 4096, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
   enum status status = config_load(config, path, faults, &error);
   if (status != wanted) {
     print_error("%s: %s\n", faults, error.message);
@@ -34,15 +33,13 @@ static void unload(struct fake_config *config) {
 }
 
 TEST(all_faults_fit_all_machines) {
-  char folder[4096];
-  (void)snprintf(folder, sizeof folder, "%s/tests/fake_cuda/faults", HAUL_SOURCE_DIR);
+  PRINTED(folder, 4096, "%s/tests/fake_cuda/faults", HAUL_SOURCE_DIR);
   DIR *files = opendir(folder);
   int count = 0;
   assert_non_null(files);
   for (const struct dirent *file; (file = readdir(files)) != NULL;) {
     if (strstr(file->d_name, ".toml") != NULL) {
-      char path[8192];
-      (void)snprintf(path, sizeof path, "%s/%s", folder, file->d_name);
+      PRINTED(path, 8192, "%s/%s", folder, file->d_name);
       unload(load("h100x8-nvlink.toml", path, STATUS_OK));
       unload(load("no-gpu.toml", path, STATUS_OK));
       count++;
@@ -107,7 +104,6 @@ TEST(episodes_begin_anew_each_period) {
 /* As many copies, each of them slower than the quiet ones by as much as it was recorded. */
 TEST(recorded_trials_are_replayed) {
   char csv[] = "/tmp/haul-trials-XXXXXX";
-  char text[256];
   const int file = mkstemp(csv);
   FILE *trials = fdopen(file, "w");
   assert_non_null(trials);
@@ -116,7 +112,7 @@ TEST(recorded_trials_are_replayed) {
     (void)fprintf(trials, "1,up/a,measure,2,%d\n1,down/a,measure,1,7\n", i == 20 ? 3000 : 2000);
   }
   assert_int_equal(fclose(trials), 0);
-  (void)snprintf(text, sizeof text, "[[fake.noise]]\nreplay = \"%s\"\ncase = \"up/*\"\n", csv);
+  PRINTED(text, 256, "[[fake.noise]]\nreplay = \"%s\"\ncase = \"up/*\"\n", csv);
   struct fake_config *config = load_text("h200x4.toml", text, STATUS_OK);
   const struct fake_noise *noise = &config->noises[0];
   assert_int_equal(noise->count, 40);

@@ -136,9 +136,8 @@ TEST_WITH(only_files_are_read, make_folder, remove_folder) {
 
 TEST_WITH(a_pipe_that_is_held_is_read_where_the_user_named_it, make_folder, remove_folder) {
   int ends[2];
-  char path[32];
   assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-  (void)snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+  PRINTED(path, 32, "/dev/fd/%d", ends[0]);
   assert_int_equal(open_input(path, true), STATUS_OK);
   assert_int_equal(open_input(path, false), STATUS_INVALID);
   (void)close(ends[0]);

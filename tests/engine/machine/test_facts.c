@@ -34,9 +34,7 @@ static void make_folders(char *path) {
 
 static void lay_out(const struct scene *scene, const struct recorded *files) {
   for (; files->path != NULL; files++) {
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s%s%s", scene->root, files->path,
-                   files->content == NULL ? "/" : "");
+    PRINTED(path, 512, "%s%s%s", scene->root, files->path, files->content == NULL ? "/" : "");
     make_folders(path);
     if (files->content != NULL) {
       FILE *stream = fopen(path, "w");
@@ -187,8 +185,7 @@ static void lay_out_smbios(const struct scene *scene, unsigned speed, size_t len
     size += put_module(table + size, i == 2 ? 0 : 0x7fff, 0x22, i == 3 ? speed : speed + 800);
   }
   memcpy(table + size, (unsigned char[]){127, 4, 0, 0, 0, 0}, 6);
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/sys/firmware/dmi/tables/DMI", scene->root);
+  PRINTED(path, 512, "%s/sys/firmware/dmi/tables/DMI", scene->root);
   make_folders(path);
   FILE *stream = fopen(path, "w");
   assert_non_null(stream);
@@ -310,9 +307,8 @@ TEST(test_many_processors) {
   size_t length = 0;
   SCOPED(scene_free_at) struct scene *scene = scene_new(NO_SYSFS);
   for (unsigned cpu = 0; cpu < 512; cpu++) {
-    char path[64];
-    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu,
-                   cpu < 2 || cpu == 4 ? "../uevent" : "physical_package_id");
+    PRINTED(path, 64, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu,
+            cpu < 2 || cpu == 4 ? "../uevent" : "physical_package_id");
     lay_out(scene, (struct recorded[]){{path, cpu % 2 == 0 ? "0\n" : "1\n"}, {NULL, NULL}});
     if (cpu % 2 == 0) {
       length +=
@@ -381,8 +377,7 @@ static void lay_out_bridge(const struct scene *scene, const char *address, unsig
   memcpy(config + 0x100, (unsigned char[]){0x01, 0x00, 0x02, 0x22}, 4); /* next: 0x220 */
   memcpy(config + 0x220, (unsigned char[]){0x0d, 0x00, 0x01, 0x00}, 4);
   config[0x226] = control;
-  char path[512];
-  (void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/config", scene->root, address);
+  PRINTED(path, 512, "%s/sys/bus/pci/devices/%s/config", scene->root, address);
   make_folders(path);
   FILE *stream = fopen(path, "w");
   assert_non_null(stream);
@@ -410,10 +405,8 @@ TEST(test_bridges_above_gpus) {
   struct machine *machine = scene->probe->machine;
   machine->gpu_count = COUNT_OF(TARGETS);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    char path[512];
     (void)snprintf(machine->gpus[i].pci_address, 16, "%s", strrchr(TARGETS[i], '/') + 1);
-    (void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s", scene->root,
-                   machine->gpus[i].pci_address);
+    PRINTED(path, 512, "%s/sys/bus/pci/devices/%s", scene->root, machine->gpus[i].pci_address);
     assert_int_equal(symlink(TARGETS[i], path), 0);
     machine->gpus[i].memory_node = i < 3 ? -1 : 17;
   }
@@ -566,8 +559,7 @@ TEST(test_denied_is_not_unavailable) {
   }
   static const struct recorded FILES[] = {{"/proc/cmdline", "quiet"}, {NULL, NULL}};
   SCOPED(scene_free_at) struct scene *scene = scene_new(FILES);
-  char path[128];
-  (void)snprintf(path, sizeof path, "%s/proc/cmdline", scene->root);
+  PRINTED(path, 128, "%s/proc/cmdline", scene->root);
   assert_int_equal(chmod(path, 0), 0);
   look(scene);
   assert_fact(scene, "kernel_command_line", FACT_DENIED, "/proc/cmdline: Permission denied");

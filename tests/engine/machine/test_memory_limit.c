@@ -12,8 +12,7 @@
 static char root[] = "/tmp/haul-cgroup-XXXXXX";
 
 static void put(const char *path, const char *text) {
-  char whole[256];
-  (void)snprintf(whole, sizeof whole, "%s/%s", root, path);
+  PRINTED(whole, 256, "%s/%s", root, path);
   for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash != NULL;
        slash = strchr(slash + 1, '/')) {
     *slash = '\0';

@@ -107,9 +107,8 @@ static bool probe_fails(const char *path) {
 }
 
 static void assert_seen(const char *name) {
-  char path[512];
   int outcome = 0;
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, name);
+  PRINTED(path, 512, "%s/tests/machines/%s", HAUL_SOURCE_DIR, name);
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {

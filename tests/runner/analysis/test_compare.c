@@ -609,9 +609,8 @@ TEST(definitions_of_peers_have_one_hash) {
   assert_true(hash != definition_hash_without_places("no JSON"));
   assert_true(hash != definition_hash_without_places(SAME_GPU));
   char near[128]; /* GPU 0 of node 0 and GPU 1 of it: the numbers are of two kinds */
-  char other[128];
   (void)snprintf(near, sizeof near, NODE, 0, 0);
-  (void)snprintf(other, sizeof other, NODE, 0, 1);
+  PRINTED(other, 128, NODE, 0, 1);
   assert_true(definition_hash_without_places(near) == definition_hash_without_places(other));
 }
 
@@ -620,9 +619,7 @@ TEST(a_load_with_and_one_against_are_no_peers) {
   static const char *const LOADED =
       "{\"chase\":{\"gpu\":0,\"memory\":{\"place\":\"gpu\",\"index\":1}},\"flows\":[{\"source\":"
       "{\"place\":\"gpu\",\"index\":%d},\"target\":{\"place\":\"gpu\",\"index\":%d}}]}";
-  char with[256];
-  char against[256];
-  (void)snprintf(with, sizeof with, LOADED, 1, 0);
-  (void)snprintf(against, sizeof against, LOADED, 0, 1);
+  PRINTED(with, 256, LOADED, 1, 0);
+  PRINTED(against, 256, LOADED, 0, 1);
   assert_true(definition_hash_without_places(with) != definition_hash_without_places(against));
 }

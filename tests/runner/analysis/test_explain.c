@@ -31,8 +31,7 @@ static char *file_content(const char *path) {
 }
 
 static char *file_text(const char *name) {
-  char path[256];
-  (void)snprintf(path, sizeof path, HAUL_SOURCE_DIR "/tests/data/%s", name);
+  PRINTED(path, 256, HAUL_SOURCE_DIR "/tests/data/%s", name);
   return file_content(path);
 }
 
@@ -304,9 +303,8 @@ TEST(a_set_of_gpus_that_alone_is_slow_shares_an_uplink) {
   } CASES[] = {{"1.0", "shared_uplink", "; not so another: "},
                {"1.9", "host_at_once", "; a virtual machine does not see the uplinks"}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    char change[sizeof PAIRS + 8];
     struct explanation explanation;
-    (void)snprintf(change, sizeof change, PAIRS, CASES[i].times);
+    PRINTED(change, sizeof PAIRS + 8, PAIRS, CASES[i].times);
     explain_changed(change, NULL, &explanation);
     assert_int_equal(explanation.findings, i == 0);
     const struct explain_row *row = row_of(&explanation, CASES[i].rule, EXPLAIN_FOUND);

@@ -66,8 +66,7 @@ static void hardware_rows(struct result_set *rows, const struct part *part) {
   result_set_init(rows, SIZE_MAX);
   assert_int_equal(sink_begin(&rows->sink, NAMES, COLUMNS, &err), STATUS_OK);
   for (int g = 0; g < GPUS; g++) {
-    char gpu[16];
-    (void)snprintf(gpu, sizeof gpu, "gpu%d", g);
+    PRINTED(gpu, 16, "gpu%d", g);
     const int width = usual.pcie_width != 0 ? usual.pcie_width : 16;
     const int links = usual.nvlink_links != 0 ? usual.nvlink_links : 18;
     const struct cell cells[COLUMNS] = {

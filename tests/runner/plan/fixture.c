@@ -108,10 +108,9 @@ enum { PATH_BYTES = 512 };
 
 static void find_machine(struct planned *planned, const char *machine_name) {
   struct error err = {.message = ""};
-  char path[PATH_BYTES];
   planned->machine = calloc(1, sizeof *planned->machine);
   assert_non_null(planned->machine);
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
+  PRINTED(path, PATH_BYTES, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
   assert_ok(machine_file_load(path, planned->machine, &err), &err);
 }
 
@@ -130,9 +129,8 @@ static void make_plan(struct planned *planned, enum status status,
 struct planned planned_shipped(const char *machine_name, const char *scenario_name,
                                const struct scenario_override *overrides, size_t override_count) {
   struct planned planned = {0};
-  char path[PATH_BYTES];
   find_machine(&planned, machine_name);
-  (void)snprintf(path, sizeof path, "%s/scenarios/%s.toml", HAUL_SOURCE_DIR, scenario_name);
+  PRINTED(path, PATH_BYTES, "%s/scenarios/%s.toml", HAUL_SOURCE_DIR, scenario_name);
   struct diagnostics *diagnostics = diagnostics_new();
   make_plan(&planned,
             scenario_load(path, overrides, override_count, &planned.scenario, diagnostics),

@@ -135,8 +135,7 @@ TEST(gpus_are_named_by_uuid) {
   make(machine, setting, 2);
   expect_path(0, "gpu2-gpu0");
   expect_path(1, "gpu5-gpu0");
-  char key[CASE_KEY_MAX];
-  (void)snprintf(key, sizeof key, "%s", at(0)->bench.key);
+  PRINTED(key, CASE_KEY_MAX, "%s", at(0)->bench.key);
   setting.transfer.flow.from = gpu_end(SELECT(2));
   make(machine, setting, 0);
   assert_string_equal(at(0)->bench.key, key);

@@ -112,8 +112,7 @@ TEST(every_pattern_on_eight_gpus) {
   assert_int_equal(f.plan->duplicate_count, 0);
   for (size_t b = 0; b < COUNT_OF(blocks); b++) {
     for (unsigned m = 0; m < SUFFIXES; m++) {
-      char name[128];
-      (void)snprintf(name, sizeof name, "%s%s", blocks[b].block, suffixes[m].text);
+      PRINTED(name, 128, "%s%s", blocks[b].block, suffixes[m].text);
       size_t count = 0;
       for (size_t i = 0; i < f.plan->case_count; i++) {
         const struct bench_case *bench = &f.plan->cases[i].bench;
@@ -211,8 +210,7 @@ TEST(all_names_are_there) {
   assert_int_equal(f.scenario->block_count, 44);
   for (size_t b = 0; b < COUNT_OF(blocks); b++) {
     for (unsigned m = 0; m < SUFFIXES; m++) {
-      char name[128];
-      (void)snprintf(name, sizeof name, "%s%s", blocks[b].block, suffixes[m].text);
+      PRINTED(name, 128, "%s%s", blocks[b].block, suffixes[m].text);
       size_t found = 0;
       for (size_t i = 0; i < f.scenario->block_count; i++) {
         found += strcmp(block_name(f.scenario->blocks[i]), name) == 0;

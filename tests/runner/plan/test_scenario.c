@@ -53,12 +53,11 @@ TEST(names_are_unique_and_stable) {
   static const char *const sizes[] = {"size = \"4KiB\"\n", "size = [\"4KiB\", \"64MiB\"]\n"};
   struct planned made[2];
   for (size_t i = 0; i < 2; i++) {
-    char text[1024];
-    (void)snprintf(text, sizeof text, "%s%s%s",
-                   HEAD "[[transfer]]\nname = \"h2d\"\nmethod = \"ce\"\n"
-                        "from = { numa = \"*\", memory = [\"pinned\", \"pageable\"] }\n"
-                        "to = { gpu = \"*\" }\ndirection = [\"forward\", \"reverse\", \"both\"]\n",
-                   sizes[i], "host_cache = [\"warm\", \"flushed\"]\n");
+    PRINTED(text, 1024, "%s%s%s",
+            HEAD "[[transfer]]\nname = \"h2d\"\nmethod = \"ce\"\n"
+                 "from = { numa = \"*\", memory = [\"pinned\", \"pageable\"] }\n"
+                 "to = { gpu = \"*\" }\ndirection = [\"forward\", \"reverse\", \"both\"]\n",
+            sizes[i], "host_cache = [\"warm\", \"flushed\"]\n");
     made[i] = planned_text("h100x8-nvlink.toml", text);
   }
   const struct plan *one = made[0].plan;

@@ -342,8 +342,7 @@ void fixture_execute(const char *path, const char *sql) {
 
 void fixture_load(const struct fixture *fixture, const char *name) {
   enum { FILE_MAX = 1 << 20 };
-  char path[256];
-  (void)snprintf(path, sizeof path, HAUL_SOURCE_DIR "/tests/data/%s", name);
+  PRINTED(path, 256, HAUL_SOURCE_DIR "/tests/data/%s", name);
   FILE *file = fopen(path, "r");
   SCOPED(memory_free) char *sql = calloc(1, FILE_MAX);
   must(file != NULL && sql != NULL && fread(sql, 1, FILE_MAX - 1, file) > 0, path);

@@ -71,19 +71,18 @@ static char *record_run(struct fixture *fixture, struct readers *readers, uint32
 
 /* What a run is, but for times of its own. */
 static char *content(const struct fixture *fixture, int run) {
-  char sql[1024];
-  (void)snprintf(sql, sizeof sql,
-                 "SELECT r.status || ' ' || (SELECT group_concat(x) FROM (SELECT b.name || "
-                 "p.ordinal || c.status || c.n || "
-                 "c.median_ns || (SELECT sum(t.elapsed_ns) FROM trial t WHERE t.case_run = c.id) "
-                 "|| (SELECT count(*) FROM case_note "
-                 "n WHERE n.case_run = c.id) AS x FROM case_run c JOIN bench_case b ON b.id = "
-                 "c.bench_case JOIN process p ON p.id = "
-                 "c.process WHERE c.run = r.id ORDER BY 1)) || ' ' || (SELECT count(*) FROM "
-                 "telemetry t WHERE t.run = r.id) || ' ' || "
-                 "(SELECT count(*) FROM process p WHERE p.run = r.id AND ended_at_ns > 0) FROM run "
-                 "r WHERE r.id = %d",
-                 run);
+  PRINTED(sql, 1024,
+          "SELECT r.status || ' ' || (SELECT group_concat(x) FROM (SELECT b.name || "
+          "p.ordinal || c.status || c.n || "
+          "c.median_ns || (SELECT sum(t.elapsed_ns) FROM trial t WHERE t.case_run = c.id) "
+          "|| (SELECT count(*) FROM case_note "
+          "n WHERE n.case_run = c.id) AS x FROM case_run c JOIN bench_case b ON b.id = "
+          "c.bench_case JOIN process p ON p.id = "
+          "c.process WHERE c.run = r.id ORDER BY 1)) || ' ' || (SELECT count(*) FROM "
+          "telemetry t WHERE t.run = r.id) || ' ' || "
+          "(SELECT count(*) FROM process p WHERE p.run = r.id AND ended_at_ns > 0) FROM run "
+          "r WHERE r.id = %d",
+          run);
   return fixture_query(fixture, sql);
 }
 
@@ -149,12 +148,11 @@ TEST(bad_file_blocks_no_other) {
   SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   struct readers readers;
   size_t left = 0;
-  char bad[128];
   assert_null(record_run(fixture, &readers, NONE, false));
   SCOPED(memory_free) char *place = record_run(fixture, &readers, NONE, true);
   assert_non_null(place);
   readers_release(&readers);
-  (void)snprintf(bad, sizeof bad, "%s-run-!.db", fixture->path);
+  PRINTED(bad, 128, "%s-run-!.db", fixture->path);
   FILE *file = fopen(bad, "w");
   assert_non_null(file);
   (void)fputs("This is no database.\n", file);

@@ -58,10 +58,8 @@ static void write_file(const char *path, const char *content) {
 }
 
 FIXTURE_TEST(new_database_is_created_with_its_directory) {
-  char path[160];
-  char folder[128];
-  (void)snprintf(folder, sizeof folder, "%s/a", fixture->folder);
-  (void)snprintf(path, sizeof path, "%s/b", folder);
+  PRINTED(folder, 128, "%s/a", fixture->folder);
+  PRINTED(path, 160, "%s/b", folder);
   (void)snprintf(path, sizeof path, "%s/a/b/results.db", fixture->folder);
   assert_opens(path, DATABASE_WRITE);
   assert_opens(path, DATABASE_WRITE);
@@ -104,8 +102,7 @@ FIXTURE_TEST(special_names_are_files) {
 
 FIXTURE_TEST(other_files_are_refused_unchanged) {
   const enum database_access both[] = {DATABASE_READ, DATABASE_WRITE};
-  char fifo[96];
-  (void)snprintf(fifo, sizeof fifo, "%s/fifo", fixture->folder);
+  PRINTED(fifo, 96, "%s/fifo", fixture->folder);
   assert_int_equal(mkfifo(fifo, 0600), 0);
   for (size_t i = 0; i < 2; i++) {
     assert_refused(fixture->folder, both[i], STATUS_INVALID, "is a directory");
@@ -145,10 +142,8 @@ FIXTURE_TEST(damaged_database_is_reported) {
 FIXTURE_TEST(newer_schema_is_read_or_refused) {
   assert_opens(fixture->path, DATABASE_WRITE);
   fixture_execute(fixture->path, "pragma user_version = 1999");
-  char message[96];
-  (void)snprintf(message, sizeof message,
-                 "newer haul (schema 1.999, this one knows 1.%d) and cannot be added to",
-                 migrate_latest_version() % MIGRATE_VERSIONS_PER_MAJOR);
+  PRINTED(message, 96, "newer haul (schema 1.999, this one knows 1.%d) and cannot be added to",
+          migrate_latest_version() % MIGRATE_VERSIONS_PER_MAJOR);
   assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, message);
   struct database *database = NULL;
   assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
@@ -281,10 +276,9 @@ FIXTURE_TEST(migrations_are_applied_all_or_none) {
     SCOPED(memory_free) char *after = fixture_query(fixture, RATES);
     assert_string_equal(after, before);
     SCOPED(memory_free)
-    char *added =
-        fixture_query(fixture,
-                      "select (select count(*) from sqlite_master where name = 'later') + "
-                      "(select count(*) from pragma_table_info('run') where name = 'mood')");
+    char *added = fixture_query(
+        fixture, "select (select count(*) from sqlite_master where name = 'later') + "
+                 "(select count(*) from pragma_table_info('run') where name = 'mood')");
     assert_string_equal(added, LAST[i].status == STATUS_OK ? "2" : "0");
   }
 }
@@ -418,8 +412,7 @@ static void look_at_read_only_folder(struct fixture *fixture) {
 }
 
 static void look_at_unwritable_folder(struct fixture *fixture) {
-  char path[160];
-  (void)snprintf(path, sizeof path, "%s/sub/results.db", fixture->folder);
+  PRINTED(path, 160, "%s/sub/results.db", fixture->folder);
   must_refuse(path, DATABASE_WRITE, STATUS_DENIED, "cannot create the directory");
 }
 

@@ -259,8 +259,7 @@ static struct bytes read_file(const char *path) {
 }
 
 static void restore(const struct faults *faults) {
-  char journal[128];
-  (void)snprintf(journal, sizeof journal, "%.100s-journal", faults->fixture->path);
+  PRINTED(journal, 128, "%.100s-journal", faults->fixture->path);
   (void)unlink(journal);
   FILE *file = fopen(faults->fixture->path, "wb");
   assert_non_null(file);
@@ -368,8 +367,7 @@ static void assert_whole(const struct faults *faults, enum status status, check 
 
 /* Most attempts leave the same few databases behind: each is looked at once. */
 static void assert_whole_once(struct faults *faults, enum status status, check *holds) {
-  char journal[128];
-  (void)snprintf(journal, sizeof journal, "%.100s-journal", faults->fixture->path);
+  PRINTED(journal, 128, "%.100s-journal", faults->fixture->path);
   struct outcome left = {read_file(faults->fixture->path), status, faults->recorded, faults->ended};
   const bool settled = access(journal, F_OK) != 0;
   bool known = false;

@@ -147,8 +147,7 @@ TEST(virtual_tables_are_refused, struct opened *opened) {
   struct database *database = NULL;
   SCOPED(memory_free) char *copy = NULL;
   assert_true(asprintf(&copy, "%s/foreign.db", fixture->folder) > 0);
-  char sql[256];
-  (void)snprintf(sql, sizeof sql, "VACUUM INTO '%s'", copy);
+  PRINTED(sql, 256, "VACUUM INTO '%s'", copy);
   fixture_execute(fixture->path, sql);
   fixture_execute(copy, "PRAGMA writable_schema = ON; "
                         "INSERT INTO sqlite_master VALUES ('table', 'words', 'words', 0, "
@@ -177,8 +176,7 @@ TEST(views_of_the_file_call_no_other_function, struct opened *opened) {
 /* schemas/NNNN.txt: what a file is compared with. */
 TEST(listed_schema_is_what_migrations_make) {
   struct database *database = NULL;
-  char name[32];
-  (void)snprintf(name, sizeof name, "schemas/%d.txt", migrate_latest_version());
+  PRINTED(name, 32, "schemas/%d.txt", migrate_latest_version());
   SCOPED(memory_free) char *listed = database_sql(name);
   SCOPED(memory_free) char *made = NULL;
   size_t size = 0;
@@ -190,8 +188,7 @@ TEST(listed_schema_is_what_migrations_make) {
   database_close(database);
   if (strcmp(made, listed) != 0) {
     const char *place = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
-    char path[256];
-    (void)snprintf(path, sizeof path, "%s/haul-schema.txt", place);
+    PRINTED(path, 256, "%s/haul-schema.txt", place);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     (void)fputs(made, file);

@@ -78,8 +78,7 @@ TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down, struct opened *ope
   char *expected = fixture_query(opened->fixture,
                                  "select count(*) || ' ' || cast(round(sum(median_ns)) as integer) "
                                  "from case_run where run in (1, 2) and status = 'ok'");
-  char found[64];
-  (void)snprintf(found, sizeof found, "%zu %.0f", ok, round(sum));
+  PRINTED(found, 64, "%zu %.0f", ok, round(sum));
   assert_string_equal(found, expected);
 }
 
@@ -129,8 +128,7 @@ TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, stru
   assert_string_equal(m->conditions[1].text, "gpu0 throttled by heat for 12 % of the time");
   assert_string_equal(m->conditions[1].brief, "gpu0 throttled by heat");
   assert_int_equal(m->conditions[1].gpu, 0);
-  char found[64];
-  (void)snprintf(found, sizeof found, "%u %u", m->conditions[0].results, m->conditions[1].results);
+  PRINTED(found, 64, "%u %u", m->conditions[0].results, m->conditions[1].results);
   assert_string_equal(found, expected);
   free(expected);
 }

@@ -200,11 +200,8 @@ TEST_WITH(names_like_uris_are_merged, set_up, tear_down, struct merging *merging
   SCOPED(memory_free) char *bytes = bytes_of(merging->fixtures[1]->path, &size);
   static const char *const NAMES[] = {"a?mode=memory.db", "b#c.db", "%41.db", "100% of it?.db"};
   for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
-    char input[160];
-    char output[160];
-    (void)snprintf(input, sizeof input, "%.100s/%s", merging->fixtures[0]->folder, NAMES[i]);
-    (void)snprintf(output, sizeof output, "%.100s/of-a-name%zu.db", merging->fixtures[0]->folder,
-                   i);
+    PRINTED(input, 160, "%.100s/%s", merging->fixtures[0]->folder, NAMES[i]);
+    PRINTED(output, 160, "%.100s/of-a-name%zu.db", merging->fixtures[0]->folder, i);
     write_bytes(input, bytes, size);
     assert_int_equal(merge_untouched(output, input).added, 1);
     assert_same_content(output, input);
@@ -238,8 +235,7 @@ TEST_WITH(merging_again_changes_nothing, set_up, tear_down, struct merging *merg
 TEST_WITH(output_as_input_is_skipped, set_up, tear_down, struct merging *merging) {
   record_all(merging);
   merge_well(merging->output, merging->fixtures[0]->path);
-  char link_path[160];
-  (void)snprintf(link_path, sizeof link_path, "%.100s/link.db", merging->fixtures[0]->folder);
+  PRINTED(link_path, 160, "%.100s/link.db", merging->fixtures[0]->folder);
   assert_int_equal(symlink(merging->output, link_path), 0);
   assert_true(merge_well(merging->output, link_path).same);
 }
@@ -248,8 +244,7 @@ TEST_WITH(output_as_input_is_skipped, set_up, tear_down, struct merging *merging
 TEST_WITH(resumed_run_is_completed, set_up, tear_down, struct merging *merging) {
   struct fixture *fixture = merging->fixtures[0];
   struct record *record = NULL;
-  char early[160];
-  (void)snprintf(early, sizeof early, "%.100s/early.db", fixture->folder);
+  PRINTED(early, 160, "%.100s/early.db", fixture->folder);
   assert_ok(fixture_begin(fixture, &record, err), err);
   assert_ok(record_process_started(record, 0, 100, err), err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 20), err), err);
@@ -275,8 +270,7 @@ TEST_WITH(resumed_run_is_completed, set_up, tear_down, struct merging *merging) 
   /* The earlier state changes nothing any more, whenever it comes. */
   result = merge_well(merging->output, early);
   assert_int_equal(result.completed + result.results, 0);
-  char other[160];
-  (void)snprintf(other, sizeof other, "%.100s/other.db", fixture->folder);
+  PRINTED(other, 160, "%.100s/other.db", fixture->folder);
   merge_well(other, fixture->path);
   merge_well(other, early);
   sqlite3 *handle = NULL;
@@ -303,8 +297,7 @@ TEST_WITH(resumed_run_is_completed, set_up, tear_down, struct merging *merging) 
 /* Copied between two visits of a case. */
 TEST_WITH(later_visits_replace_earlier_ones, set_up, tear_down, struct merging *merging) {
   struct fixture *fixture = merging->fixtures[0];
-  char early[160];
-  (void)snprintf(early, sizeof early, "%.100s/early.db", fixture->folder);
+  PRINTED(early, 160, "%.100s/early.db", fixture->folder);
   fixture_record_run(fixture, 1);
   size_t size = 0;
   SCOPED(memory_free) char *bytes = bytes_of(fixture->path, &size);
@@ -314,8 +307,7 @@ TEST_WITH(later_visits_replace_earlier_ones, set_up, tear_down, struct merging *
       "UPDATE case_run SET visits = 2, n = n + 1, median_ns = 1 WHERE bench_case = 1;"
       "INSERT INTO trial (case_run, ordinal, phase, status, iterations, start_ns, "
       "elapsed_ns, visit) SELECT id, 50, 1, 0, 1, 1, 1, 1 FROM case_run WHERE visits = 2");
-  char other[160];
-  (void)snprintf(other, sizeof other, "%.100s/other.db", fixture->folder);
+  PRINTED(other, 160, "%.100s/other.db", fixture->folder);
   merge_well(merging->output, early);
   assert_int_equal(merge_well(merging->output, fixture->path).results, 1);
   assert_int_equal(merge_well(merging->output, early).results, 0);
@@ -383,14 +375,13 @@ TEST_WITH(bad_inputs_leave_nothing, set_up, tear_down, struct merging *merging) 
   fixture_execute(path, "PRAGMA foreign_keys = OFF; DELETE FROM bench_case WHERE id = 1");
   refused(merging, path, "refer to rows that are not there");
 
-  char version[64];
   path = merging->fixtures[1]->path;
   assert_int_equal(unlink(path), 0);
   fixture_record_run(merging->fixtures[1], 1);
   fixture_execute(path, "UPDATE case_run SET p95_ns = 'slow' WHERE id = 1");
   refused(merging, path, "its table case_run has a text in the column p95_ns");
   fixture_execute(path, "UPDATE case_run SET p95_ns = NULL WHERE id = 1");
-  (void)snprintf(version, sizeof version, "PRAGMA user_version = %d", migrate_latest_version() + 1);
+  PRINTED(version, 64, "PRAGMA user_version = %d", migrate_latest_version() + 1);
   fixture_execute(path, version);
   refused(merging, path, "newer haul");
   fixture_execute(path, "PRAGMA user_version = 0");
@@ -435,10 +426,8 @@ static void leave_hot_journal(const char *path) {
 TEST_WITH(hot_journal_is_left_unchanged, set_up, tear_down, struct merging *merging) {
   fixture_record_run(merging->fixtures[0], 2);
   const char *path = merging->fixtures[0]->path;
-  char journal[160];
-  char clean[160];
-  (void)snprintf(journal, sizeof journal, "%.100s-journal", path);
-  (void)snprintf(clean, sizeof clean, "%.100s/clean.db", merging->fixtures[1]->folder);
+  PRINTED(journal, 160, "%.100s-journal", path);
+  PRINTED(clean, 160, "%.100s/clean.db", merging->fixtures[1]->folder);
   size_t size = 0;
   size_t journal_size = 0;
   size_t after_size = 0;
@@ -454,8 +443,7 @@ TEST_WITH(hot_journal_is_left_unchanged, set_up, tear_down, struct merging *merg
   assert_memory_equal(before, after, journal_size);
   assert_same_content(merging->output, clean);
   /* The copy is gone. */
-  char pattern[256];
-  (void)snprintf(pattern, sizeof pattern, "%s-merge-*", merging->output);
+  PRINTED(pattern, 256, "%s-merge-*", merging->output);
   glob_t found;
   assert_int_equal(glob(pattern, 0, NULL, &found), GLOB_NOMATCH);
 }
@@ -465,8 +453,7 @@ TEST_WITH(write_ahead_log_is_left_unchanged, set_up, tear_down, struct merging *
   const char *path = merging->fixtures[0]->path;
   fixture_execute(path, "PRAGMA journal_mode = WAL");
   merge_untouched(merging->output, path);
-  char beside[160];
-  (void)snprintf(beside, sizeof beside, "%.100s-shm", path);
+  PRINTED(beside, 160, "%.100s-shm", path);
   assert_int_not_equal(access(beside, F_OK), 0);
   assert_same_content(merging->output, path);
 }

@@ -27,13 +27,11 @@ static void record_plan(const char *path, const struct planned *planned) {
 TEST(every_shipped_scenario_is_merged) {
   glob_t found;
   char folder[] = "/tmp/haul-merge-XXXXXX";
-  char input[PATH_MAX_BYTES];
-  char output[PATH_MAX_BYTES];
   struct merge_result result;
   bool fatal = false;
   assert_non_null(mkdtemp(folder));
-  (void)snprintf(input, sizeof input, "%s/in.db", folder);
-  (void)snprintf(output, sizeof output, "%s/out.db", folder);
+  PRINTED(input, PATH_MAX_BYTES, "%s/in.db", folder);
+  PRINTED(output, PATH_MAX_BYTES, "%s/out.db", folder);
   assert_int_equal(glob(HAUL_SOURCE_DIR "/scenarios/*.toml", 0, NULL, &found), 0);
   assert_true(found.gl_pathc >= 20);
   struct merge *merge = merge_new(output, NULL);

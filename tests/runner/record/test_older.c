@@ -194,13 +194,10 @@ static void look_at_peaks(struct fixture *fixture, const char *name) {
   struct error err = {0};
   assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   for (size_t i = 0; i < COUNT_OF(VIEWS); i++) {
-    char sql[256];
-    (void)snprintf(sql, sizeof sql,
-                   "select count(*) from %s where (percent_of_peak > 101) is not above_peak",
-                   VIEWS[i]);
+    PRINTED(sql, 256, "select count(*) from %s where (percent_of_peak > 101) is not above_peak",
+            VIEWS[i]);
     expect_count(fixture, name, sql, "0");
   }
-  char above[16];
   SCOPED(measured_free_at) struct measured *measured = measured_new();
   assert_ok(measured_add_all_runs(measured, database, &err), &err);
   assert_ok(measured_load(measured, database, NULL, &err), &err);
@@ -209,7 +206,7 @@ static void look_at_peaks(struct fixture *fixture, const char *name) {
     count += measured->medians[i].above_peak;
     assert_true(!measured->medians[i].above_peak || !measured_counts(&measured->medians[i]));
   }
-  (void)snprintf(above, sizeof above, "%zu", count);
+  PRINTED(above, 16, "%zu", count);
   expect_count(fixture, name, "select count(*) from v_case where above_peak", above);
 }
 

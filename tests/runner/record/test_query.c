@@ -152,8 +152,7 @@ TEST(writing_is_refused, struct opened *opened) {
                  "may not be modified");
   assert_int_not_equal(access("/tmp/haul-attached.db", F_OK), 0);
   assert_int_not_equal(access("/tmp/haul-vacuumed.db", F_OK), 0);
-  char version[40];
-  (void)snprintf(version, sizeof version, "user_version\r\n%d\r\n", migrate_latest_version());
+  PRINTED(version, 40, "user_version\r\n%d\r\n", migrate_latest_version());
   assert_csv(opened->query, "pragma user_version", NULL, 0, version);
   assert_csv(opened->query, "select count(*) > 50 as n from pragma_table_info('v_case')", NULL, 0,
              "n\r\n1\r\n");

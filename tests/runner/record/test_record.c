@@ -366,8 +366,7 @@ FIXTURE_TEST(interrupted_run_is_resumed) {
   assert_ok(record_process_started(record, 0, 1, err), err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), err), err);
   assert_ok(record_write_due(record, RECORD_GROUP_NS, err), err);
-  char uuid[33];
-  (void)snprintf(uuid, sizeof uuid, "%s", record_run_uuid(record));
+  PRINTED(uuid, 33, "%s", record_run_uuid(record));
   assert_int_equal(strlen(uuid), 32);
   assert_int_equal(uuid[12], '7');
   record_close(record); /* as if killed: the run is still "running" */

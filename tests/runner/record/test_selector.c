@@ -72,8 +72,7 @@ TEST(every_selector_finds_its_run, const struct three_runs *runs) {
 TEST(uuid_prefix_finds_the_run, const struct three_runs *runs) {
   struct run_ref run = {0};
   assert_ok(selector_find(runs->database, "2", &run, err), err);
-  char selector[80];
-  (void)snprintf(selector, sizeof selector, "run:%.20s", run.uuid);
+  PRINTED(selector, 80, "run:%.20s", run.uuid);
   assert_finds(runs, selector, 2);
   (void)snprintf(selector, sizeof selector, "%.8s-%.4s-%.4s-%.4s-%.12s", run.uuid, run.uuid + 8,
                  run.uuid + 12, run.uuid + 16, run.uuid + 20);

@@ -106,11 +106,9 @@ TEST(old_health_runs_are_found) {
 TEST(copy_has_the_latest_schema) {
   SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
   struct database *database = NULL;
-  char copy[128];
-  char old[128];
   fixture_load(fixture, "results-1003.sql");
-  (void)snprintf(old, sizeof old, "%s", fixture->path);
-  (void)snprintf(copy, sizeof copy, "%s/copy.db", fixture->folder);
+  PRINTED(old, 128, "%s", fixture->path);
+  PRINTED(copy, 128, "%s/copy.db", fixture->folder);
   assert_ok(database_open(old, DATABASE_READ, &database, err), err);
   assert_ok(database_write_copy(database, copy, err), err);
   assert_int_equal(database_write_copy(database, copy, err), STATUS_INVALID); /* it is there */

@@ -18,11 +18,10 @@ static const char *const SHIPPED[] = {"h100x8-nvlink.toml", "l40sx4-pcie.toml", 
                                       "gb200x4.toml",       "h200x4.toml",      "no-gpu.toml"};
 
 static struct machine *load(const char *name) {
-  char path[512];
   struct error err = {0};
   struct machine *machine = malloc(sizeof *machine);
   assert_non_null(machine);
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, name);
+  PRINTED(path, 512, "%s/tests/machines/%s", HAUL_SOURCE_DIR, name);
   assert_ok(machine_file_load(path, machine, &err), &err);
   return machine;
 }
@@ -265,10 +264,8 @@ static void assert_readable(const struct machine *machine, const struct result_s
 
 static void add_rate(struct result_set *rates, enum place from, uint32_t a, enum place to,
                      uint32_t b) {
-  char source[24];
-  char target[24];
-  (void)snprintf(source, sizeof source, "%s%u", place_text(from), a);
-  (void)snprintf(target, sizeof target, "%s%u", place_text(to), b);
+  PRINTED(source, 24, "%s%u", place_text(from), a);
+  PRINTED(target, 24, "%s%u", place_text(to), b);
   const size_t row = result_set_add_row(rates);
   result_set_put(rates, row, 0, cell_text(source));
   result_set_put(rates, row, 1, cell_text(target));

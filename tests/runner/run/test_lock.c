@@ -119,8 +119,7 @@ TEST(a_lock_ends_with_its_holder) {
   (void)waitpid(child, NULL, 0);
   assert_true(lock_take(lock, &self, &other));
   lock_close(lock, true);
-  char path[128];
-  (void)snprintf(path, sizeof path, "%s/run", folder);
+  PRINTED(path, 128, "%s/run", folder);
   assert_int_not_equal(access(path, F_OK), 0);
   (void)close(ready[0]);
   (void)close(ready[1]);
@@ -142,10 +141,8 @@ TEST(a_removed_file_locks_nothing) {
 
 TEST(files_of_killed_runs_are_swept) {
   const struct lock_user self = user_with(false, false);
-  char held[128];
-  char left[128];
-  (void)snprintf(held, sizeof held, "%s/run-held", folder);
-  (void)snprintf(left, sizeof left, "%s/run-left", folder);
+  PRINTED(held, 128, "%s/run-held", folder);
+  PRINTED(left, 128, "%s/run-left", folder);
   struct lock *lock = must_open("run-held");
   assert_true(lock_take(lock, &self, NULL));
   lock_close(must_open("run-left"), false); /* as a killed process leaves it */
@@ -158,19 +155,17 @@ TEST(files_of_killed_runs_are_swept) {
 }
 
 TEST(the_folder_is_for_everybody_and_nothing_but_files_is_taken) {
-  char made[128];
   char found[LOCK_PATH_MAX];
   struct stat status;
   struct lock *lock = NULL;
-  (void)snprintf(made, sizeof made, "%s/locks", folder);
+  PRINTED(made, 128, "%s/locks", folder);
   assert_ok(lock_find_folder(made, found, err), err);
   assert_string_equal(found, made);
   assert_int_equal(stat(made, &status), 0);
   assert_int_equal(status.st_mode & 07777, 01777);
   assert_int_not_equal(lock_find_folder("/proc/none", found, err), STATUS_OK);
   assert_non_null(strstr(err->message, "/proc/none"));
-  char path[256];
-  (void)snprintf(path, sizeof path, "%s/link", made);
+  PRINTED(path, 256, "%s/link", made);
   assert_int_equal(symlink("/dev/null", path), 0);
   assert_int_not_equal(lock_open(made, "link", &lock, err), STATUS_OK);
   (void)snprintf(path, sizeof path, "%s/pipe", made);

@@ -142,8 +142,7 @@ static bool is_held(const struct combination *of) {
 
 static void write_fault(const struct combination *of, const char *folder) {
   static const char *const kinds[] = {"block", "block", "hang", "sticky"};
-  char path[128];
-  (void)snprintf(path, sizeof path, "%s/faults.toml", folder);
+  PRINTED(path, 128, "%s/faults.toml", folder);
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   (void)fprintf(file,
@@ -170,11 +169,9 @@ static pid_t start_helper(const struct combination *of, const char *folder) {
   if (pid != 0) {
     return pid;
   }
-  char begun[128];
-  char held[128];
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-  (void)snprintf(begun, sizeof begun, "%s/begun", folder);
-  (void)snprintf(held, sizeof held, "%s/held", folder);
+  PRINTED(begun, 128, "%s/begun", folder);
+  PRINTED(held, 128, "%s/held", folder);
   while (access(begun, F_OK) != 0) {
     pause_ms(2);
   }

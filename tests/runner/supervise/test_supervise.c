@@ -672,9 +672,8 @@ TEST(worker_dies_with_parent) {
   /* The kernel ends it at once; whoever inherits it reaps it. */
   bool dead = false;
   for (int i = 0; i < 2000 && !dead; i++) {
-    char path[64];
     char text[64] = "";
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)shared->worker);
+    PRINTED(path, 64, "/proc/%d/stat", (int)shared->worker);
     FILE *file = fopen(path, "re");
     dead = file == NULL || fgets(text, sizeof text, file) == NULL || strstr(text, ") Z ") != NULL;
     if (file != NULL) {

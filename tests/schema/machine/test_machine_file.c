@@ -18,10 +18,9 @@ static struct machine *new_machine(void) {
 }
 
 static struct machine *load_shipped(const char *name) {
-  char path[512];
   struct error err = {0};
   struct machine *machine = new_machine();
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, name);
+  PRINTED(path, 512, "%s/tests/machines/%s", HAUL_SOURCE_DIR, name);
   if (machine_file_load(path, machine, &err) != STATUS_OK) {
     fail_msg("%s:%u:%u: %s", path, err.position.line, err.position.column, err.message);
   }
@@ -239,8 +238,7 @@ TEST(test_reference_is_complete) {
   (void)fclose(stream);
   for (size_t table = 0; table < COUNT_OF(TABLES); table++) {
     for (size_t i = 0; i < *TABLES[table].count; i++) {
-      char quoted[64];
-      (void)snprintf(quoted, sizeof quoted, "`%s`", TABLES[table].keys[i].name);
+      PRINTED(quoted, 64, "`%s`", TABLES[table].keys[i].name);
       if (strstr(text, quoted) == NULL) {
         fail_msg("README.md does not name %s", quoted);
       }

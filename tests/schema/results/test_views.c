@@ -32,9 +32,7 @@ static char *read_file(const char *path) {
 
 /* Columns of a view, one per line, by the database and in its order; caller frees. */
 static char *columns_of(const struct fixture *fixture, const char *view) {
-  char sql[160];
-  (void)snprintf(sql, sizeof sql,
-                 "select group_concat(name, char(10)) from pragma_table_info('%s')", view);
+  PRINTED(sql, 160, "select group_concat(name, char(10)) from pragma_table_info('%s')", view);
   return fixture_query(fixture, sql);
 }
 
@@ -52,8 +50,7 @@ struct documented {
  * ", " between, a unit (or a dash) and a meaning. Caller frees. */
 static struct documented *documented(const char *readme, const char *view) {
   struct documented *found = calloc(1, sizeof *found);
-  char heading[64];
-  (void)snprintf(heading, sizeof heading, "\n## %s\n", view);
+  PRINTED(heading, 64, "\n## %s\n", view);
   const char *line = strstr(readme, heading);
   if (line == NULL) {
     fail_msg("schema/results/README.md has no section %s", view);
@@ -156,8 +153,7 @@ FIXTURE_TEST(every_table_is_documented) {
                                         "where type = 'table'");
   char *rest = tables;
   for (char *table = strsep(&rest, " "); table != NULL; table = strsep(&rest, " ")) {
-    char row[64];
-    (void)snprintf(row, sizeof row, "\n| %s | ", table);
+    PRINTED(row, 64, "\n| %s | ", table);
     if (strstr(readme, row) == NULL) {
       fail_msg("schema/results/README.md says nothing of the table %s", table);
     }
@@ -184,13 +180,10 @@ static int stock_shell(const char *path, const char *sql) {
 FIXTURE_TEST(kinds_of_notes_are_those_of_the_engine) {
   fixture_record_run(fixture, 1);
   for (int kind = 0; kind < note_kind_name_count; kind++) {
-    char sql[128];
-    char words[1024];
-    (void)snprintf(sql, sizeof sql,
-                   "select slows || unit || sentence from v_note_kind where kind = '%s'",
-                   note_kind_names[kind]);
-    (void)snprintf(words, sizeof words, "%d%s%s", note_slows((enum note_kind)kind),
-                   note_unit((enum note_kind)kind), note_sentence((enum note_kind)kind));
+    PRINTED(sql, 128, "select slows || unit || sentence from v_note_kind where kind = '%s'",
+            note_kind_names[kind]);
+    PRINTED(words, 1024, "%d%s%s", note_slows((enum note_kind)kind),
+            note_unit((enum note_kind)kind), note_sentence((enum note_kind)kind));
     SCOPED(memory_free) char *text = fixture_query(fixture, sql);
     assert_string_equal(text, words);
     /* Amounts in which results with the same note differ are not in v_note.brief. */
@@ -292,14 +285,12 @@ FIXTURE_TEST(several_flows_are_named_by_their_group) {
                {"5flows", "none"}};
   fixture_record_run(fixture, 1);
   for (size_t i = 0; i < COUNT_OF(PATHS); i++) {
-    char sql[160];
-    (void)snprintf(sql, sizeof sql, "update bench_case set path = '%s'", PATHS[i].path);
+    PRINTED(sql, 160, "update bench_case set path = '%s'", PATHS[i].path);
     fixture_execute(fixture->path, sql);
     char *ends =
         fixture_query(fixture, "select ifnull(source || ' to ' || target, 'none') || ' ' || "
                                "flows from v_result where flows > 1");
-    char expected[64];
-    (void)snprintf(expected, sizeof expected, "%s 2", PATHS[i].ends);
+    PRINTED(expected, 64, "%s 2", PATHS[i].ends);
     assert_string_equal(ends, expected);
     free(ends);
     /* Of one flow and of other kinds it is the place, whatever the path says. */
@@ -419,8 +410,7 @@ FIXTURE_TEST(stock_shell_reads_the_views) {
   SCOPED(memory_free) char *views = views_of(fixture);
   char *rest = views;
   for (char *view = strsep(&rest, " "); view != NULL; view = strsep(&rest, " ")) {
-    char sql[64];
-    (void)snprintf(sql, sizeof sql, "select * from %s", view);
+    PRINTED(sql, 64, "select * from %s", view);
     assert_int_equal(stock_shell(fixture->path, sql), 0);
   }
 }

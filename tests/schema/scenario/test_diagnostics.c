@@ -116,8 +116,7 @@ TEST(too_many_mistakes_are_counted) {
   (void)stpcpy(end, BLOCK "size = 1\n");
   SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
   const size_t count = diagnostics_count(diagnostics);
-  char expected[64];
-  (void)snprintf(expected, sizeof expected, "%zu more are not shown", MISTAKES - count + 1);
+  PRINTED(expected, 64, "%zu more are not shown", MISTAKES - count + 1);
   assert_true(count < 1000);
   assert_non_null(strstr(diagnostics_at(diagnostics, count - 1)->error.message, expected));
   assert_int_equal(diagnostics_at(diagnostics, 0)->error.position.line, 3);

@@ -475,8 +475,7 @@ static const char *const right[] = {
 
 TEST(what_is_right_is_taken) {
   for (size_t i = 0; i < COUNT_OF(right); i++) {
-    char text[1024];
-    (void)snprintf(text, sizeof text, "%s%s", HEAD, right[i]);
+    PRINTED(text, 1024, "%s%s", HEAD, right[i]);
     scenario_free(must_parse(text));
   }
 }
@@ -508,8 +507,7 @@ TEST(what_was_meant_is_written_out) {
        "to.gpu: an array holds numbers", "gpu = [0, 1], without quotes"},
   };
   for (size_t i = 0; i < COUNT_OF(lines); i++) {
-    char text[1024];
-    (void)snprintf(text, sizeof text, HEAD "%s", lines[i].text);
+    PRINTED(text, 1024, HEAD "%s", lines[i].text);
     SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
     assert_int_equal(diagnostics_count(diagnostics), 1);
     assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, lines[i].message));

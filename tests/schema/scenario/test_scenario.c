@@ -195,8 +195,7 @@ static const struct expected {
 TEST(settings_have_what_the_scenario_says) {
   for (size_t i = 0; i < COUNT_OF(settings); i++) {
     const struct expected *expected = &settings[i];
-    char text[2048];
-    (void)snprintf(text, sizeof text, HEAD "%s", expected->text);
+    PRINTED(text, 2048, HEAD "%s", expected->text);
     SCOPED(scenario_free_at) struct scenario *scenario = must_parse(text);
     assert_true(expected->block < scenario->block_count);
     const struct block *block = scenario->blocks[expected->block];
@@ -231,10 +230,8 @@ TEST(ranges_have_the_right_values) {
       {"delta", "{ from = 0.01, to = 0.02, step = 0.01 }", 2, "delta=0.02"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    char text[1024];
-    (void)snprintf(text, sizeof text, HEAD BLOCK "%s%s = %s\n",
-                   strcmp(cases[i].key, "size") == 0 ? "" : "size = 1\n", cases[i].key,
-                   cases[i].range);
+    PRINTED(text, 1024, HEAD BLOCK "%s%s = %s\n",
+            strcmp(cases[i].key, "size") == 0 ? "" : "size = 1\n", cases[i].key, cases[i].range);
     SCOPED(scenario_free_at) struct scenario *scenario = must_parse(text);
     const size_t count = block_setting_count(scenario->blocks[0]);
     assert_int_equal(count, cases[i].count);
@@ -360,8 +357,7 @@ TEST(overrides_complain_by_name) {
     SCOPED(diagnostics_free_at)
     struct diagnostics *diagnostics = must_refuse_with(HEAD BLOCK "size = 1\n", &override, 1);
     assert_one(diagnostics, 0, 0, pairs[i][2]);
-    char file[128];
-    (void)snprintf(file, sizeof file, "--set %s=%s", pairs[i][0], pairs[i][1]);
+    PRINTED(file, 128, "--set %s=%s", pairs[i][0], pairs[i][1]);
     assert_string_equal(diagnostics_at(diagnostics, 0)->error.position.file, file);
     assert_null(diagnostics_at(diagnostics, 0)->source_line);
   }

@@ -59,14 +59,13 @@ TEST(every_shipped_scenario_validates) {
     const struct embedded_file *file = scenarios_at(i);
     const char *text = (const char *)file->data;
     char include[512];
-    char path[256];
     if (!scenarios_runnable(file)) { /* it must be good for an include */
       (void)snprintf(include, sizeof include, HEAD "include = [\"%s\"]\n" BLOCK "size = 1\n",
                      file->name);
       text = include;
     }
-    (void)snprintf(path, sizeof path, "%s%s", SCENARIOS_PREFIX,
-                   scenarios_runnable(file) ? file->name : "test.toml");
+    PRINTED(path, 256, "%s%s", SCENARIOS_PREFIX,
+            scenarios_runnable(file) ? file->name : "test.toml");
     SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
     SCOPED(scenario_free_at) struct scenario *scenario = NULL;
     if (scenario_parse(text, strlen(text), path, NULL, 0, &scenario, diagnostics) != STATUS_OK) {

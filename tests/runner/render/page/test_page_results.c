@@ -120,8 +120,7 @@ TEST(several_blocks_have_contents) {
   assert_non_null(contents);
   assert_true(contents < strstr(text, "<section"));
   for (size_t i = 0; i < 4; i++) {
-    char link[64];
-    (void)snprintf(link, sizeof link, "<a href=\"#run-7-%s\">%s</a>", NAMES[i], NAMES[i]);
+    PRINTED(link, 64, "<a href=\"#run-7-%s\">%s</a>", NAMES[i], NAMES[i]);
     assert_contains(text, link);
     (void)snprintf(link, sizeof link, "<section id=\"run-7-%s\">", NAMES[i]);
     assert_contains(text, link);

@@ -79,7 +79,6 @@ static void add_place(struct world *world, const struct expected *place) {
 /* False: not a scenario, or too large or empty a plan. */
 static bool make_world(struct world *world, const char *machine, const char *text) {
   struct error err = {.message = ""};
-  char path[512];
   SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   struct plan *plan = NULL;
   enum status status = scenario_parse(text, strlen(text), "random.toml", NULL, 0,
@@ -87,7 +86,7 @@ static bool make_world(struct world *world, const char *machine, const char *tex
   if (status != STATUS_OK) {
     return false;
   }
-  (void)snprintf(path, sizeof path, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
+  PRINTED(path, 512, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
   world->planned.machine = calloc(1, sizeof *world->planned.machine);
   assert_non_null(world->planned.machine);
   assert_int_equal(machine_file_load(path, world->planned.machine, &err), STATUS_OK);
@@ -366,8 +365,7 @@ static bool axes_lead_to(struct arena *arena, const struct spot *spot,
 static bool spot_leads_to(struct arena *arena, const struct spot *spot,
                           const struct expected *place) {
   const struct bench_case *bench = &place->measured->bench;
-  char number[32];
-  (void)snprintf(number, sizeof number, "%zu", place->number);
+  PRINTED(number, 32, "%zu", place->number);
   if (strcmp(spot->number, number) != 0 || !axes_lead_to(arena, spot, place)) {
     return false;
   }
@@ -551,10 +549,8 @@ static void check_json(struct world *world, const struct result_set *rows) {
 static void check_world(struct world *world, struct record *record, struct query *query,
                         unsigned long seed) {
   struct error err = {.message = ""};
-  char uuid[64];
-  char selector[80];
-  (void)snprintf(uuid, sizeof uuid, "%032lx", seed);
-  (void)snprintf(selector, sizeof selector, "run:%s", uuid);
+  PRINTED(uuid, 64, "%032lx", seed);
+  PRINTED(selector, 80, "run:%s", uuid);
   const struct run_info info = {.command_line = "test",
                                 .haul_version = "0",
                                 .processes = 1,
@@ -591,12 +587,11 @@ TEST(every_case_stands_once_in_its_block) {
   static const char *const MACHINES[] = {"h200x4.toml",  "h100x8-nvlink.toml", "gh200.toml",
                                          "gb200x4.toml", "l40sx4-pcie.toml",   "no-gpu.toml"};
   char folder[] = "/tmp/haul-layout-XXXXXX";
-  char path[64];
   struct record *record = NULL;
   struct query *query = NULL;
   unsigned long valid = 0;
   assert_non_null(mkdtemp(folder));
-  (void)snprintf(path, sizeof path, "%s/results.db", folder);
+  PRINTED(path, 64, "%s/results.db", folder);
   assert_int_equal(record_open(path, &record, err), STATUS_OK);
   assert_int_equal(query_open(path, &query, err), STATUS_OK);
   for (unsigned long seed = first_seed; seed < first_seed + seed_count; seed++) {

@@ -180,9 +180,7 @@ TEST(heat_says_how_far_from_the_best) {
     assert_int_equal(fclose(stream), 0);
     const char *at = text;
     for (size_t i = 0; i < 6; i++) {
-      char colour[16];
-      (void)snprintf(colour, sizeof colour, "%.*s", (int)strcspn(expected[i], "m") + 1,
-                     expected[i]);
+      PRINTED(colour, 16, "%.*s", (int)strcspn(expected[i], "m") + 1, expected[i]);
       at = strstr(at, colour);
       assert_non_null(at);
       at++;

@@ -92,16 +92,15 @@ TEST(a_direction_that_varies_beside_a_steady_one_is_explained) {
       "Note: Precision target missed in some processes when max_time ended. The noise is random. "
       "More time helps: --set measure.max_time=TIME\n"};
   for (int several = 0; several < 2; several++) { /* processes: the rates may be of others */
-    char expected[1024];
     said->processes = 1 + several;
-    (void)snprintf(expected, sizeof expected,
-                   "down\n"
-                   "4KiB by ce: GB/s, while load runs beside them\n"
-                   "path               GB/s  +/- %%  %% of peak\n"
-                   "gpu0-numa0:pinned  45.0    2.0       11.2\n"
-                   "%% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
-                   "\n%s",
-                   NOTES[several]);
+    PRINTED(expected, 1024,
+            "down\n"
+            "4KiB by ce: GB/s, while load runs beside them\n"
+            "path               GB/s  +/- %%  %% of peak\n"
+            "gpu0-numa0:pinned  45.0    2.0       11.2\n"
+            "%% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
+            "\n%s",
+            NOTES[several]);
     EXPECT(said, 0, expected);
   }
 }
