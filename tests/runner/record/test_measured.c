@@ -121,8 +121,6 @@ TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, stru
                                                   "(1, 2) group by run order by run)");
   add_runs(opened, (const int64_t[]){1, 2}, 2);
   assert_ok(measured_load(m, opened->database, NULL, err), err);
-  for (size_t i = 0; i < m->condition_count; i++)
-    fprintf(stderr, "%d %s\n", m->conditions[i].kind, m->conditions[i].text);
   assert_int_equal(m->condition_count, 2);
   assert_string_equal(m->conditions[0].text, "gpu0 throttled by heat for 11 % of the time");
   assert_string_equal(m->conditions[1].text, "gpu0 throttled by heat for 12 % of the time");
