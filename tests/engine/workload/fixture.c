@@ -68,6 +68,24 @@ struct endpoint fixture_node(int32_t index, enum memory_kind memory) {
   return (struct endpoint){.place = PLACE_NUMA, .index = index, .memory = memory};
 }
 
+struct flow fixture_flow(enum method method, struct endpoint source, struct endpoint target,
+                         uint64_t size_bytes) {
+  const bool to_gpu = source.place != PLACE_GPU && target.place == PLACE_GPU;
+  return (struct flow){.method = method,
+                       .source = source,
+                       .target = target,
+                       .initiator = to_gpu ? INITIATOR_TARGET : INITIATOR_SOURCE,
+                       .threads = method == METHOD_CPU ? 1 : 0,
+                       .size_bytes = size_bytes};
+}
+
+struct flow fixture_load(enum method method, struct endpoint source, struct endpoint target,
+                         uint64_t size_bytes) {
+  struct flow flow = fixture_flow(method, source, target, size_bytes);
+  flow.role = FLOW_LOAD;
+  return flow;
+}
+
 struct measure fixture_measure(void) {
   return (struct measure){.trials_min = 2,
                           .trials_max = 2,

@@ -28,6 +28,12 @@ int fixture_tear_down(void **state);
 
 struct endpoint fixture_gpu(int32_t index, enum memory_kind memory);
 struct endpoint fixture_node(int32_t index, enum memory_kind memory);
+/* Started by the GPU where one end is the host's, else by the source; a processor's by one thread.
+ * A load is the same, in that role. */
+struct flow fixture_flow(enum method method, struct endpoint source, struct endpoint target,
+                         uint64_t size_bytes);
+struct flow fixture_load(enum method method, struct endpoint source, struct endpoint target,
+                         uint64_t size_bytes);
 /* Careful and quick: a warm-up, 2 trials, verified. */
 struct measure fixture_measure(void);
 /* A transfer of those flows; payload is filled in. */

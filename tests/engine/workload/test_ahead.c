@@ -5,11 +5,8 @@
 #include "tests/engine/workload/fixture.h"
 
 static struct flow from_host(uint64_t size_bytes) {
-  return (struct flow){.method = METHOD_CE,
-                       .source = fixture_node(0, MEMORY_PINNED),
-                       .target = fixture_gpu(0, MEMORY_DEVICE),
-                       .initiator = INITIATOR_TARGET,
-                       .size_bytes = size_bytes};
+  return fixture_flow(METHOD_CE, fixture_node(0, MEMORY_PINNED), fixture_gpu(0, MEMORY_DEVICE),
+                      size_bytes);
 }
 
 /* Both kinds of buffer fail while a larger one is held: the case begins anew. */

@@ -55,12 +55,8 @@ TEST(the_footprint_decides, struct fixture *fixture) {
 }
 
 TEST(loads_run_beside_it, struct fixture *fixture) {
-  const struct flow load = {.role = FLOW_LOAD,
-                            .method = METHOD_CPU,
-                            .source = fixture_node(0, MEMORY_PAGEABLE),
-                            .target = fixture_node(0, MEMORY_PAGEABLE),
-                            .size_bytes = 1 << 20,
-                            .threads = 1};
+  const struct flow load = fixture_load(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE),
+                                        fixture_node(0, MEMORY_PAGEABLE), 1 << 20);
   struct bench_case bench = chasing(MEMORY_PAGEABLE, 1 << 20);
   bench.flows = &load;
   bench.flow_count = 1;

@@ -63,11 +63,8 @@ TEST(every_trial_finds_the_caches_as_asked, struct fixture *fixture) {
   }
   static const enum host_cache wanted[] = {HOST_CACHE_AS_IS, HOST_CACHE_WARM, HOST_CACHE_FLUSHED};
   for (size_t i = 0; i < COUNT_OF(wanted); i++) {
-    const struct flow flow = {.method = METHOD_CPU,
-                              .source = fixture_node(0, MEMORY_PAGEABLE),
-                              .target = fixture_node(0, MEMORY_PAGEABLE),
-                              .size_bytes = SIZE_BYTES,
-                              .threads = 1};
+    const struct flow flow = fixture_flow(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE),
+                                          fixture_node(0, MEMORY_PAGEABLE), SIZE_BYTES);
     struct bench_case bench_case = fixture_transfer(&flow, 1);
     bench_case.measure.trials_min = 3;
     bench_case.measure.trials_max = 3;
@@ -85,11 +82,8 @@ TEST(every_trial_finds_the_caches_as_asked, struct fixture *fixture) {
 
 /* Without the check it is measured, and a note says so. */
 TEST(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it, struct fixture *fixture) {
-  const struct flow flow = {.method = METHOD_CPU,
-                            .source = fixture_node(0, MEMORY_PAGEABLE),
-                            .target = fixture_node(0, MEMORY_PAGEABLE),
-                            .size_bytes = 64 << 10,
-                            .threads = 1};
+  const struct flow flow = fixture_flow(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE),
+                                        fixture_node(0, MEMORY_PAGEABLE), 64 << 10);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   bench_case.measure.host_cache = HOST_CACHE_FLUSHED;
   proofs = 0;
@@ -110,11 +104,8 @@ TEST(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it, struct 
 TEST(written_buffers_arrive, struct fixture *fixture) {
   static const enum memory_kind kinds[] = {MEMORY_PINNED, MEMORY_PAGEABLE, MEMORY_WRITE_COMBINED};
   for (size_t i = 0; i < 2 * COUNT_OF(kinds); i++) {
-    struct flow flow = {.method = METHOD_CE,
-                        .source = fixture_node(0, kinds[i / 2]),
-                        .target = fixture_gpu(0, MEMORY_DEVICE),
-                        .initiator = INITIATOR_TARGET,
-                        .size_bytes = (UINT64_C(64) << 10) + 13};
+    struct flow flow = fixture_flow(METHOD_CE, fixture_node(0, kinds[i / 2]),
+                                    fixture_gpu(0, MEMORY_DEVICE), (UINT64_C(64) << 10) + 13);
     if (i % 2 == 1) {
       flow.target = flow.source;
       flow.source = fixture_gpu(0, MEMORY_DEVICE);
@@ -129,11 +120,8 @@ TEST(written_buffers_arrive, struct fixture *fixture) {
 
 /* Managed memory is written where its pages are on the host, and stays where it is elsewhere. */
 TEST(managed_memory_is_warm_where_it_is, struct fixture *fixture) {
-  const struct flow flow = {.method = METHOD_UM,
-                            .source = fixture_node(0, MEMORY_MANAGED),
-                            .target = fixture_gpu(0, MEMORY_MANAGED),
-                            .initiator = INITIATOR_TARGET,
-                            .size_bytes = UINT64_C(1) << 20};
+  const struct flow flow = fixture_flow(METHOD_UM, fixture_node(0, MEMORY_MANAGED),
+                                        fixture_gpu(0, MEMORY_MANAGED), UINT64_C(1) << 20);
   struct bench_case bench_case = fixture_transfer(&flow, 1);
   bench_case.measure.host_cache = HOST_CACHE_WARM;
   fixture_run_ok(fixture, &bench_case);

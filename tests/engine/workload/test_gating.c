@@ -12,11 +12,8 @@
 enum { SIZE_BYTES = 1 << 20 };
 
 static struct flow between_gpus(int32_t source, int32_t target) {
-  return (struct flow){.method = METHOD_CE,
-                       .source = fixture_gpu(source, MEMORY_DEVICE),
-                       .target = fixture_gpu(target, MEMORY_DEVICE),
-                       .initiator = INITIATOR_SOURCE,
-                       .size_bytes = SIZE_BYTES};
+  return fixture_flow(METHOD_CE, fixture_gpu(source, MEMORY_DEVICE),
+                      fixture_gpu(target, MEMORY_DEVICE), SIZE_BYTES);
 }
 
 static void both_ways(struct fixture *fixture, enum gating gating) {
@@ -77,11 +74,8 @@ TEST(load_is_repeated_more_often_than_what_it_loads, struct fixture *fixture) {
 TEST(host_threads_beside_gpus_need_the_gate, struct fixture *fixture) {
   struct flow flows[] = {
       between_gpus(0, 1),
-      {.method = METHOD_CPU,
-       .source = fixture_node(0, MEMORY_PAGEABLE),
-       .target = fixture_node(0, MEMORY_PAGEABLE),
-       .size_bytes = SIZE_BYTES,
-       .threads = 1},
+      fixture_flow(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE), fixture_node(0, MEMORY_PAGEABLE),
+                   SIZE_BYTES),
   };
   struct bench_case bench_case = fixture_transfer(flows, 2);
   fixture_run_ok(fixture, &bench_case);

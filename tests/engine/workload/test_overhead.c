@@ -105,11 +105,8 @@ TEST(allocations_are_limited, struct fixture *fixture) {
 
 /* Copies while two threads lock and unlock pages; alone that is no measurement. */
 TEST(pages_are_locked_beside_copies, struct fixture *fixture) {
-  struct flow flows[] = {{.method = METHOD_CE,
-                          .source = fixture_node(0, MEMORY_PINNED),
-                          .target = fixture_gpu(0, MEMORY_DEVICE),
-                          .initiator = INITIATOR_TARGET,
-                          .size_bytes = 1 << 20},
+  struct flow flows[] = {fixture_flow(METHOD_CE, fixture_node(0, MEMORY_PINNED),
+                                      fixture_gpu(0, MEMORY_DEVICE), 1 << 20),
                          {.role = FLOW_LOAD,
                           .method = METHOD_PIN,
                           .source = fixture_node(0, MEMORY_PAGEABLE),

@@ -136,11 +136,7 @@ TEST(two_directions_at_once_arrive, struct fixture *fixture) {
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   const struct flow flows[] = {scattered(METHOD_CE, host, gpu, 100, 5000),
                                scattered(METHOD_SM, gpu, host, 100, 5000),
-                               {.method = METHOD_CE,
-                                .source = host,
-                                .target = gpu,
-                                .initiator = INITIATOR_TARGET,
-                                .size_bytes = 1 << 20}};
+                               fixture_flow(METHOD_CE, host, gpu, 1 << 20)};
   struct bench_case bench_case = fixture_transfer(flows, 3);
   fixture_run_ok(fixture, &bench_case);
   assert_int_equal(fixture->outcome.clock, CLOCK_HOST);

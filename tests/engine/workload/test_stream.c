@@ -192,18 +192,10 @@ TEST(operations_in_sequence, struct fixture *fixture) {
 
 /* On the GPU and on the host, beside a copy engine and beside host threads. */
 TEST(loads_run_beside_it, struct fixture *fixture) {
-  const struct flow loads[] = {{.role = FLOW_LOAD,
-                                .method = METHOD_CE,
-                                .source = fixture_node(0, MEMORY_PINNED),
-                                .target = fixture_gpu(1, MEMORY_DEVICE),
-                                .initiator = INITIATOR_TARGET,
-                                .size_bytes = 32 << 20},
-                               {.role = FLOW_LOAD,
-                                .method = METHOD_CPU,
-                                .source = fixture_node(0, MEMORY_PAGEABLE),
-                                .target = fixture_node(0, MEMORY_PAGEABLE),
-                                .threads = 1,
-                                .size_bytes = 1 << 20}};
+  const struct flow loads[] = {fixture_load(METHOD_CE, fixture_node(0, MEMORY_PINNED),
+                                            fixture_gpu(1, MEMORY_DEVICE), 32 << 20),
+                               fixture_load(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE),
+                                            fixture_node(0, MEMORY_PAGEABLE), 1 << 20)};
   const struct endpoint places[] = {fixture_gpu(1, MEMORY_DEVICE),
                                     fixture_node(0, MEMORY_PAGEABLE)};
   for (size_t i = 0; i < 2 * 3; i++) {

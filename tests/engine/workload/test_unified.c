@@ -78,12 +78,8 @@ TEST(every_advice_is_taken, struct fixture *fixture) {
 TEST(pages_move_beside_a_load, struct fixture *fixture) {
   const enum clock clocks[] = {CLOCK_EVENT, CLOCK_EVENT, CLOCK_HOST};
   struct flow flows[] = {unified(UNIFIED_DEMAND, host, gpu0), {0}};
-  flows[1] = (struct flow){.role = FLOW_LOAD,
-                           .method = METHOD_CE,
-                           .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PINNED},
-                           .target = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_DEVICE},
-                           .initiator = INITIATOR_TARGET,
-                           .size_bytes = 16 << 20};
+  flows[1] = fixture_load(METHOD_CE, fixture_node(0, MEMORY_PINNED), fixture_gpu(0, MEMORY_DEVICE),
+                          16 << 20);
   for (int i = 0; i < 3; i++) {
     flows[0] = i == 2 ? unified(UNIFIED_DEMAND, gpu0, host)
                       : unified(i == 0 ? UNIFIED_DEMAND : UNIFIED_PREFETCH, host, gpu0);
@@ -177,11 +173,8 @@ TEST(both_ways_with_the_host, struct fixture *fixture) {
 /* Other methods as well can run on streams and on threads in one case. */
 TEST(copies_of_host_and_gpu_together, struct fixture *fixture) {
   const struct flow flows[] = {
-      {.method = METHOD_CPU,
-       .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
-       .target = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PAGEABLE},
-       .threads = 1,
-       .size_bytes = SIZE_BYTES},
+      fixture_flow(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE), fixture_node(0, MEMORY_PAGEABLE),
+                   SIZE_BYTES),
       {.method = METHOD_CE,
        .source = {.place = PLACE_NUMA, .index = 0, .memory = MEMORY_PINNED},
        .target = {.place = PLACE_GPU, .index = 0, .memory = MEMORY_DEVICE},

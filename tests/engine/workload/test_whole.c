@@ -14,11 +14,8 @@ enum { MIB = 1 << 20, DROPPED_BYTES = 1234560 /* test_whole.toml */ };
 
 static struct flow between_gpus(enum method method, int32_t source, int32_t target,
                                 uint64_t size_bytes) {
-  return (struct flow){.method = method,
-                       .source = fixture_gpu(source, MEMORY_DEVICE),
-                       .target = fixture_gpu(target, MEMORY_DEVICE),
-                       .initiator = INITIATOR_SOURCE,
-                       .size_bytes = size_bytes};
+  return fixture_flow(method, fixture_gpu(source, MEMORY_DEVICE),
+                      fixture_gpu(target, MEMORY_DEVICE), size_bytes);
 }
 
 static void is_corrupt(struct fixture *fixture, const struct flow *flows, uint32_t count,
@@ -188,11 +185,8 @@ static uint32_t count_threads(void) {
 
 TEST(threads_that_enqueue_end_with_the_case, struct fixture *fixture) {
   enum { CASES = 8 };
-  const struct flow flow = {.method = METHOD_CE,
-                            .source = fixture_node(0, MEMORY_PAGEABLE),
-                            .target = fixture_gpu(0, MEMORY_DEVICE),
-                            .initiator = INITIATOR_TARGET,
-                            .size_bytes = 4096};
+  const struct flow flow = fixture_flow(METHOD_CE, fixture_node(0, MEMORY_PAGEABLE),
+                                        fixture_gpu(0, MEMORY_DEVICE), 4096);
   const struct flow two[] = {flow, flow};
   struct bench_case bench_case = fixture_transfer(two, 2);
   fixture_run_ok(fixture, &bench_case);
