@@ -234,35 +234,3 @@ CASE(threads_share_the_driver) {
     CHECK(pthread_join(users[i].thread, NULL) == 0);
   }
 }
-
-static void add_one(void *data) {
-  (*(int *)data)++;
-}
-
-CASE(graphs_repeat) {
-  (void)use_gpu(driver, 0);
-  FIND(driver, cuStreamBeginCapture, 10010);
-  FIND(driver, cuStreamEndCapture, 10000);
-  FIND(driver, cuGraphInstantiateWithFlags, 11040);
-  FIND(driver, cuGraphLaunch, 10000);
-  FIND(driver, cuGraphDestroy, 10000);
-  FIND(driver, cuGraphExecDestroy, 10000);
-  FIND(driver, cuLaunchHostFunc, 10000);
-  CUstream stream = new_stream(driver);
-  CUgraph graph;
-  CUgraphExec executable;
-  int calls = 0;
-  CHECK_OK(cuStreamBeginCapture_(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-  CHECK_OK(cuLaunchHostFunc_(stream, add_one, &calls));
-  CHECK_OK(cuLaunchHostFunc_(stream, add_one, &calls));
-  CHECK_OK(cuStreamEndCapture_(stream, &graph));
-  CHECK_OK(cuGraphInstantiateWithFlags_(&executable, graph, 0));
-  CHECK_OK(cuGraphDestroy_(graph));
-  CHECK_OK(driver->cuStreamSynchronize(stream));
-  CHECK(calls == 0);
-  CHECK_OK(cuGraphLaunch_(executable, stream));
-  CHECK_OK(cuGraphLaunch_(executable, stream));
-  CHECK_OK(driver->cuStreamSynchronize(stream));
-  CHECK(calls == 4);
-  CHECK_OK(cuGraphExecDestroy_(executable));
-}
