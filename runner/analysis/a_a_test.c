@@ -1,16 +1,9 @@
 #include "runner/analysis/a_a_test.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/random.h"
 
 #include <stdlib.h>
-
-/* splitmix64 (Steele, Lea and Flood 2014). */
-static uint64_t a_a_random(uint64_t *state) {
-  uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
 
 enum { RUNS_MIN = 4 }; /* two on each side of a split */
 
@@ -55,7 +48,7 @@ static struct parts a_a_list_parts(const struct diff_case *cases, size_t count, 
 /* Fisher and Yates: assigns every part to one of two halves. */
 static void a_a_shuffle(struct parts *parts, uint64_t *state) {
   for (size_t i = parts->count; i > 1; i--) {
-    const size_t j = (size_t)(a_a_random(state) % i);
+    const size_t j = (size_t)(random_next(state) % i);
     const uint32_t other = parts->numbers[i - 1];
     parts->numbers[i - 1] = parts->numbers[j];
     parts->numbers[j] = other;

@@ -499,21 +499,16 @@ static struct conclusion conclusion_of(const struct comparison *comparison, cons
   return conclusion;
 }
 
+ORDER_DEFINE(conclusion_compare_traits, size_t, ORDER(*x, *y))
+
 /* "gpu2 as source, sizes below 1MiB": the traits in the order of their ranks. */
-static void conclusion_name(struct conclusion *conclusion, const struct cause *cause,
+static void conclusion_name(struct conclusion *conclusion, struct cause *cause,
                             const struct trait *traits, struct arena *arena) {
-  bool used[CONCLUSION_TRAITS_MAX] = {false};
   int gpus = 0;
   conclusion->what = "";
-  for (size_t n = 0; n < cause->trait_count; n++) {
-    size_t next = SIZE_MAX;
-    for (size_t i = 0; i < cause->trait_count; i++) {
-      if (!used[i] && (next == SIZE_MAX || cause->traits[i] < cause->traits[next])) {
-        next = i;
-      }
-    }
-    used[next] = true;
-    const struct trait *trait = &traits[cause->traits[next]];
+  ORDER_SORT(cause->traits, cause->trait_count, conclusion_compare_traits);
+  for (size_t i = 0; i < cause->trait_count; i++) {
+    const struct trait *trait = &traits[cause->traits[i]];
     conclusion->what = arena_add_word(arena, conclusion->what, trait->text);
     gpus += trait->gpu >= 0;
     conclusion->gpu = trait->gpu >= 0 ? trait->gpu : conclusion->gpu;

@@ -36,7 +36,12 @@ struct builder {
   size_t all_count;
   double **values_of;         /* by series */
   struct change_point *found; /* as many as values */
-  const struct measured_median **entries;
+};
+
+/* A median of one case, by its hardware. */
+struct history_entry {
+  const struct measured_median *median;
+  uint64_t hardware;
 };
 
 static const struct measured_environment *history_environment(const struct measured *measured,
@@ -48,17 +53,17 @@ static const struct measured_environment *history_environment(const struct measu
 
 /* A point of one run's processes; values: those of the series. */
 static void history_add_point(struct builder *b, struct history_series *series, double *values,
-                              const struct measured_median *const *entries, size_t count) {
+                              const struct history_entry *entries, size_t count) {
   const struct measured_case *bench = &b->measured->cases[series->bench];
   for (size_t i = 0; i < count; i++) {
-    b->processes[i] = log(entries[i]->ns);
+    b->processes[i] = log(entries[i].median->ns);
   }
   const double median = sample_median_in_place(b->processes, count);
   const double one = figure_value(bench, exp(b->processes[0]));
   const double other = figure_value(bench, exp(b->processes[count - 1]));
   values[series->point_count] = median;
   series->points[series->point_count++] =
-      (struct history_point){.run = entries[0]->run,
+      (struct history_point){.run = entries[0].median->run,
                              .value = figure_value(bench, exp(median)),
                              .low = fmin(one, other),
                              .high = fmax(one, other),
@@ -358,20 +363,21 @@ static void history_mark_all(struct builder *b) {
 /* ---- series ---- */
 
 /* Entries of one case and hardware, by run. */
-static void history_add_series(struct builder *b, const struct measured_median *const *entries,
-                               size_t count, bool one_of_many) {
+static void history_add_series(struct builder *b, const struct history_entry *entries, size_t count,
+                               bool one_of_many) {
   struct history *history = b->history;
-  const size_t bench = entries[count - 1]->bench;
+  const size_t bench = entries[count - 1].median->bench;
   double *values = b->all_values + b->all_count;
   struct history_series series = {
       .bench = bench,
+      .name = b->measured->cases[bench].name,
       .figure = b->measured->cases[bench].figure,
-      .hardware = one_of_many ? analysis_hardware_text(b->measured, entries[0]->run,
-                                                       entries[0]->bench, &history->arena)
+      .hardware = one_of_many ? analysis_hardware_text(b->measured, entries[0].median->run,
+                                                       entries[0].median->bench, &history->arena)
                               : NULL,
       .points = arena_array(&history->arena, count, sizeof *series.points),
   };
-  FOR_EACH_GROUP(first, last, count, entries[last]->run == entries[first]->run) {
+  FOR_EACH_GROUP(first, last, count, entries[last].median->run == entries[first].median->run) {
     history_add_point(b, &series, values, entries + first, last - first);
   }
   b->all_count += series.point_count;
@@ -379,47 +385,25 @@ static void history_add_series(struct builder *b, const struct measured_median *
   *ARENA_ADD(&history->arena, history->series, history->series_count, &b->series_capacity) = series;
 }
 
-struct sortable {
-  const struct measured_median *median;
-  uint64_t hardware;
-};
-
-ORDER_DEFINE(history_compare_sortable, struct sortable, ORDER(x->hardware, y->hardware) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
+ORDER_DEFINE(history_compare_entries, struct history_entry, ORDER(x->hardware, y->hardware) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
 
 static void history_add_case(struct builder *b, const struct measured_median *medians, size_t count,
-                             struct sortable *sortable) {
+                             struct history_entry *entries) {
   size_t used = 0;
   for (size_t i = 0; i < count; i++) {
     if (measured_counts(&medians[i])) {
-      sortable[used++] = (struct sortable){
+      entries[used++] = (struct history_entry){
           &medians[i], measured_hardware(b->measured, medians[i].run, medians[i].bench)};
     }
   }
-  ORDER_SORT(sortable, used, history_compare_sortable);
-  const bool many = used > 0 && sortable[0].hardware != sortable[used - 1].hardware;
-  for (size_t first = 0; first < used;) {
-    size_t last = first;
-    for (; last < used && sortable[last].hardware == sortable[first].hardware; last++) {
-      b->entries[last - first] = sortable[last].median;
-    }
-    history_add_series(b, b->entries, last - first, many);
-    first = last;
+  ORDER_SORT(entries, used, history_compare_entries);
+  const bool many = used > 0 && entries[0].hardware != entries[used - 1].hardware;
+  FOR_EACH_GROUP(first, last, used, entries[last].hardware == entries[first].hardware) {
+    history_add_series(b, entries + first, last - first, many);
   }
 }
 
-static int history_compare_series(const void *a, const void *b, void *context) {
-  const struct measured *measured = ((const struct builder *)context)->measured;
-  const struct history_series *x = a;
-  const struct history_series *y = b;
-  const int order = strcmp(measured->cases[x->bench].name, measured->cases[y->bench].name);
-  if (order != 0) {
-    return order;
-  }
-  const int hardware = x->hardware == NULL || y->hardware == NULL
-                           ? (x->hardware != NULL) - (y->hardware != NULL)
-                           : strcmp(x->hardware, y->hardware);
-  return hardware != 0 ? hardware : (x->bench > y->bench) - (x->bench < y->bench);
-}
+ORDER_DEFINE(history_compare_series, struct history_series, strcmp(x->name, y->name) ?: strcmp(x->hardware != NULL ? x->hardware : "", y->hardware != NULL ? y->hardware : "") ?: ORDER(x->bench, y->bench))
 
 /* The first series with the case of series i, of those from `first` on. */
 static size_t history_first_of_case(const struct builder *b, size_t first, size_t i) {
@@ -454,20 +438,6 @@ static void history_set_settings(struct builder *b, size_t first, size_t last) {
   }
 }
 
-static void history_name_series(struct builder *b) {
-  const struct history *history = b->history;
-  for (size_t first = 0; first < history->series_count;) {
-    const char *name = b->measured->cases[history->series[first].bench].name;
-    size_t last = first + 1;
-    while (last < history->series_count &&
-           strcmp(b->measured->cases[history->series[last].bench].name, name) == 0) {
-      last++;
-    }
-    history_set_settings(b, first, last);
-    first = last;
-  }
-}
-
 struct history *history_new(const struct measured *measured) {
   const size_t count = measured->median_count;
   struct builder b = {.measured = measured, .history = memory_new(1, sizeof *b.history)};
@@ -475,17 +445,17 @@ struct history *history_new(const struct measured *measured) {
   b.values_of = arena_array(&b.scratch, count, sizeof *b.values_of);
   b.processes = arena_array(&b.scratch, count, sizeof *b.processes);
   b.found = arena_array(&b.scratch, count, sizeof *b.found);
-  b.entries = arena_array(&b.scratch, count, sizeof *b.entries);
-  struct sortable *sortable = arena_array(&b.scratch, count, sizeof *sortable);
+  struct history_entry *entries = arena_array(&b.scratch, count, sizeof *entries);
   FOR_EACH_GROUP(first, last, count, analysis_is_same_key(measured, first, last)) {
-    history_add_case(&b, measured->medians + first, last - first, sortable);
+    history_add_case(&b, measured->medians + first, last - first, entries);
   }
   history_mark_all(&b);
-  if (b.history->series_count > 1) {
-    qsort_r(b.history->series, b.history->series_count, sizeof *b.history->series,
-            history_compare_series, &b);
+  struct history_series *series = b.history->series;
+  ORDER_SORT(series, b.history->series_count, history_compare_series);
+  FOR_EACH_GROUP(first, last, b.history->series_count,
+                 strcmp(series[first].name, series[last].name) == 0) {
+    history_set_settings(&b, first, last);
   }
-  history_name_series(&b);
   arena_fini(&b.scratch);
   return b.history;
 }

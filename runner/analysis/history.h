@@ -41,6 +41,7 @@ struct history_point {
 
 struct history_series {
   size_t bench; /* in measured.cases: the latest */
+  const char *name;
   enum figure figure;
   const char *hardware; /* NULL = the case has one series */
   /* What tells the case from others with its name: "min_trial_ns 100000"; NULL = there is none. */

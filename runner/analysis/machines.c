@@ -258,13 +258,7 @@ struct machines_mark {
   bool drift;
 };
 
-static int machines_compare_marks(const void *a, const void *b) {
-  const struct machines_mark *x = a;
-  const struct machines_mark *y = b;
-  const int nodes = (x->node > y->node) - (x->node < y->node);
-  const int signs = (x->change > 0) - (y->change > 0);
-  return nodes != 0 ? nodes : signs != 0 ? signs : (x->run > y->run) - (x->run < y->run);
-}
+ORDER_DEFINE(machines_compare_marks, struct machines_mark, ORDER(x->node, y->node) ?: ORDER(x->change > 0, y->change > 0) ?: ORDER(x->run, y->run))
 
 static void machines_add_step(struct machines_grid *g, const struct machines_mark *marks,
                               size_t count) {
@@ -305,14 +299,12 @@ static void machines_add_step(struct machines_grid *g, const struct machines_mar
 }
 
 /* Slower before faster, and what is most in most cases first. */
-static int machines_compare_steps(const void *a, const void *b) {
-  const struct machines_step *x = a;
-  const struct machines_step *y = b;
-  const double cost_x = x->change * (x->change < 0 ? 1e6 : -1) * sqrt((double)x->case_count);
-  const double cost_y = y->change * (y->change < 0 ? 1e6 : -1) * sqrt((double)y->case_count);
-  return cost_x != cost_y ? (cost_x > cost_y) - (cost_x < cost_y)
-                          : (x->run > y->run) - (x->run < y->run);
+static double machines_step_cost(const struct machines_step *step) {
+  return step->change * (step->change < 0 ? 1e6 : -1) * sqrt((double)step->case_count);
 }
+
+ORDER_DEFINE(machines_compare_steps, struct machines_step,
+             ORDER(machines_step_cost(x), machines_step_cost(y)) ?: ORDER(x->run, y->run))
 
 /* Marks of one machine and direction that lie together are one step. */
 static void machines_join_marks(struct machines_grid *g, struct machines_mark *marks,
@@ -399,15 +391,14 @@ static void machines_find_levels(struct machines_grid *g) {
   const struct measured *beside = &g->beside;
   g->levels = arena_array(&g->scratch, beside->case_count, sizeof *g->levels);
   double *values = arena_array(&g->scratch, beside->median_count, sizeof *values);
-  for (size_t first = 0; first < beside->median_count;) {
+  FOR_EACH_GROUP(first, last, beside->median_count,
+                 beside->medians[last].bench == beside->medians[first].bench) {
     const size_t bench = beside->medians[first].bench;
-    size_t last = first;
-    for (; last < beside->median_count && beside->medians[last].bench == bench; last++) {
-      values[last - first] = beside->medians[last].ns;
+    for (size_t i = first; i < last; i++) {
+      values[i - first] = beside->medians[i].ns;
     }
     g->levels[bench] =
         figure_value(&beside->cases[bench], sample_median_in_place(values, last - first));
-    first = last;
   }
 }
 

@@ -18,20 +18,18 @@ bool machines_upgrade_counts(const struct machines_upgrade *upgrade, size_t bloc
 
 static struct machines_upgrade *machines_find_upgrade(struct machines *m, const char *from,
                                                       const char *to) {
-  for (size_t u = 0; u < m->upgrade_count; u++) {
-    if (strcmp(m->upgrades[u].from, from) == 0 && strcmp(m->upgrades[u].to, to) == 0) {
-      return &m->upgrades[u];
-    }
+  const size_t found =
+      FIRST_OF(u, m->upgrade_count,
+               strcmp(m->upgrades[u].from, from) == 0 && strcmp(m->upgrades[u].to, to) == 0);
+  if (found == m->upgrade_count) {
+    *ARENA_ADD(&m->arena, m->upgrades, m->upgrade_count, &m->upgrade_capacity) =
+        (struct machines_upgrade){.from = from,
+                                  .to = to,
+                                  .nodes = arena_array(&m->arena, m->node_count, sizeof(bool)),
+                                  .changes = arena_array(&m->arena, m->block_count, sizeof(double)),
+                                  .errors = arena_array(&m->arena, m->block_count, sizeof(double))};
   }
-  m->upgrades = arena_grow(&m->arena, m->upgrades, m->upgrade_count, &m->upgrade_capacity,
-                           sizeof *m->upgrades);
-  m->upgrades[m->upgrade_count] =
-      (struct machines_upgrade){.from = from,
-                                .to = to,
-                                .nodes = arena_array(&m->arena, m->node_count, sizeof(bool)),
-                                .changes = arena_array(&m->arena, m->block_count, sizeof(double)),
-                                .errors = arena_array(&m->arena, m->block_count, sizeof(double))};
-  return &m->upgrades[m->upgrade_count++];
+  return &m->upgrades[found];
 }
 
 /* A machine's first run under another driver. */
