@@ -533,7 +533,7 @@ static size_t conclusions_of_verdict(const struct comparison *comparison, enum v
     } else {
       traits_read(comparison, &rows, &table);
       struct cause cause = cause_find(&table, &rows, all);
-      while (count < CONCLUSIONS_MAX && cause.trait_count > 0) {
+      while (count < CONCLUSIONS_MAX && cause.trait_count > 0 && table.traits != NULL) {
         found[count] = conclusion_of(comparison, &rows, verdict, cause.rows);
         conclusion_name(&found[count++], &cause, table.traits, names);
         for (size_t w = 0; w < rows.words; w++) {

@@ -160,8 +160,7 @@ static struct learn_row *learn_find_row(struct learn *learn, size_t machine,
 
 static void learn_add_driver(struct learn *learn, struct learn_row *row, const char *driver) {
   if (driver[0] != '\0' && !strings_has_word(row->drivers, driver)) {
-    row->drivers = arena_format(&learn->arena, "%s%s%s", row->drivers,
-                                row->drivers[0] != '\0' ? ", " : "", driver);
+    row->drivers = arena_add_word(&learn->arena, row->drivers, driver);
   }
 }
 
@@ -428,23 +427,8 @@ static void learn_leave_out_hosts(struct learn *learn, struct arena *arena, stru
   }
 }
 
-/* The scores that are left, sorted. */
-static size_t learn_kept(const struct learn_row *row, double *scores) {
-  size_t count = 0;
-  for (size_t i = 0; i < row->count; i++) {
-    if (!row->values[i].left_out) {
-      scores[count++] = row->values[i].score;
-    }
-  }
-  sample_sort(scores, count);
-  return count;
-}
-
-static void learn_leave_out_values(struct arena *arena, struct learn_row *row) {
-  double *scores = arena_array(arena, row->count, sizeof *scores);
-  double *deviations = arena_array(arena, row->count, sizeof *deviations);
-  size_t *at = arena_array(arena, row->count, sizeof *at);
-  bool *low = arena_array(arena, row->count, sizeof *low);
+/* The scores that are left, and which values they are of. */
+static size_t learn_kept(const struct learn_row *row, double *scores, size_t *at) {
   size_t count = 0;
   for (size_t i = 0; i < row->count; i++) {
     if (!row->values[i].left_out) {
@@ -452,6 +436,14 @@ static void learn_leave_out_values(struct arena *arena, struct learn_row *row) {
       scores[count++] = row->values[i].score;
     }
   }
+  return count;
+}
+
+static void learn_leave_out_values(struct arena *arena, struct learn_row *row, double *scores,
+                                   size_t *at) {
+  double *deviations = arena_array(arena, row->count, sizeof *deviations);
+  bool *low = arena_array(arena, row->count, sizeof *low);
+  const size_t count = learn_kept(row, scores, at);
   learn_mark_low(arena, scores, count, low, deviations);
   for (size_t i = 0; i < count; i++) {
     row->values[at[i]].left_out = low[i];
@@ -469,7 +461,6 @@ static size_t learn_count_hosts(const struct learn *learn, struct arena *arena,
                                 const struct learn_row *row) {
   bool *seen = arena_array(arena, learn->host_count, sizeof *seen);
   size_t count = 0;
-  memset(seen, 0, learn->host_count * sizeof *seen);
   for (size_t i = 0; i < row->count; i++) {
     const struct learn_value *value = &row->values[i];
     count += !value->left_out && !seen[value->host];
@@ -481,9 +472,11 @@ static size_t learn_count_hosts(const struct learn *learn, struct arena *arena,
 static void learn_finish_row(struct learn *learn, struct learn_row *learned) {
   SCOPED(arena_fini) struct arena arena = {0};
   learn_leave_out_hosts(learn, &arena, learned);
-  learn_leave_out_values(&arena, learned);
   double *scores = arena_array(&arena, learned->count, sizeof *scores);
-  const size_t count = learn_kept(learned, scores);
+  size_t *at = arena_array(&arena, learned->count, sizeof *at);
+  learn_leave_out_values(&arena, learned, scores, at);
+  const size_t count = learn_kept(learned, scores, at);
+  sample_sort(scores, count);
   const size_t hosts = learn_count_hosts(learn, &arena, learned);
   struct expect_row *row = &learned->row;
   const bool time = expect_unit_is_time((enum expect_unit)row->unit);
