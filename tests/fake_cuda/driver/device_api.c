@@ -90,99 +90,64 @@ static int pci_part(const struct gpu *gpu, int field) {
   return (int)parts[field];
 }
 
-/* What a machine file says. */
-static int fact_attribute(CUdevice_attribute which, const struct gpu *gpu) {
-  switch ((int)which) {
-  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
-    return (int)gpu->sm_clock_max_khz;
-  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-    return (int)gpu->sm_count;
-  case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
-    return pci_part(gpu, 0);
-  case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-    return pci_part(gpu, 1);
-  case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
-    return pci_part(gpu, 2);
-  case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
-    return (int)gpu->memory_clock_khz;
-  case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
-    return (int)gpu->memory_bus_bits;
-  case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
-    return (int)gpu->l2_bytes;
-  case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
-    return (int)gpu->copy_engine_count;
-  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-    return (int)gpu->compute_major;
-  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-    return (int)gpu->compute_minor;
-  case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
-    return gpu->concurrent_managed_access;
-  case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
-  case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES:
-    return gpu->host_page_tables;
-  case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
-    return gpu->host_register_supported;
-  case 103: /* CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED */
-  case 119: /* CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES */
-    return 1;
-  case 130: /* CU_DEVICE_ATTRIBUTE_NUMA_CONFIG, which headers of CUDA 12.0 lack */
-    return gpu->memory_node >= 0;
-  case 131: /* CU_DEVICE_ATTRIBUTE_NUMA_ID */
-    return gpu->memory_node;
-  default:
-    return -1;
-  }
-}
-
-/* What all GPUs of the last generations have in common. */
-static int common_attribute(CUdevice_attribute which) {
-  switch ((int)which) {
-  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
-  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
-    return 1024;
-  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
-    return 64;
-  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
-    return INT32_MAX;
-  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
-  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
-    return 65535;
-  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
-    return 48 << 10;
-  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-    return 227 << 10;
-  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-    return 228 << 10;
-  case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
-  case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
-    return 32;
-  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
-  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
-    return 65536;
-  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-    return 2048;
-  case CU_DEVICE_ATTRIBUTE_MAX_PITCH:
-    return INT32_MAX;
-  case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
-  case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
-  case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
-  case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
-  case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
-  case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
-  case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
-  case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
-  case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED:
-    return 1;
-  default:
-    return 0; /* integrated, exclusive, MPS and the like: no */
-  }
-}
-
 CUresult drv_cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device) {
   BEGIN_DEVICE("cuDeviceGetAttribute", device);
-  int fact = fact_attribute(which, gpu);
-  *value = fact >= 0 ? fact : common_attribute(which);
+  const struct {
+    int which, value;
+  } known[] = {
+      /* What a machine file says. */
+      {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, (int)gpu->sm_clock_max_khz},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, (int)gpu->sm_count},
+      {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, pci_part(gpu, 0)},
+      {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, pci_part(gpu, 1)},
+      {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, pci_part(gpu, 2)},
+      {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, (int)gpu->memory_clock_khz},
+      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, (int)gpu->memory_bus_bits},
+      {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, (int)gpu->l2_bytes},
+      {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, (int)gpu->copy_engine_count},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, (int)gpu->compute_major},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, (int)gpu->compute_minor},
+      {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, gpu->concurrent_managed_access},
+      {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, gpu->host_page_tables},
+      {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, gpu->host_page_tables},
+      {CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, gpu->host_register_supported},
+      /* Headers of CUDA 12.0 lack HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+       * MEMPOOL_SUPPORTED_HANDLE_TYPES, NUMA_CONFIG and NUMA_ID. */
+      {103, 1},
+      {119, 1},
+      {130, gpu->memory_node >= 0},
+      {131, gpu->memory_node},
+      /* What all GPUs of the last generations have in common. */
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, INT32_MAX},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 48 << 10},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 227 << 10},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 228 << 10},
+      {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
+      {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
+      {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+      {CU_DEVICE_ATTRIBUTE_MAX_PITCH, INT32_MAX},
+      {CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, 1},
+      {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
+      {CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1},
+      {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
+      {CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
+      {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
+      {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED, 1},
+      {CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 1},
+  };
+  *value = 0; /* integrated, exclusive, MPS and the like: no */
+  for (size_t i = 0; i < COUNT_OF(known); i++) {
+    *value = known[i].which == (int)which ? known[i].value : *value;
+  }
   return CUDA_SUCCESS;
 }
 

@@ -132,28 +132,26 @@ int nvmlShutdown(void) {
 }
 
 const char *nvmlErrorString(int result) {
-  switch (result) {
-  case NVML_OK:
-    return "Success";
-  case NVML_UNINITIALIZED:
-    return "Uninitialized";
-  case NVML_INVALID_ARGUMENT:
-    return "Invalid Argument";
-  case NVML_NOT_SUPPORTED:
-    return "Not Supported";
-  case NVML_NO_PERMISSION:
-    return "Insufficient Permissions";
-  case NVML_NOT_FOUND:
-    return "Not Found";
-  case NVML_INSUFFICIENT_SIZE:
-    return "Insufficient Size";
-  case NVML_DRIVER_NOT_LOADED:
-    return "Driver Not Loaded";
-  case NVML_FUNCTION_NOT_FOUND:
-    return "Function Not Found";
-  default:
-    return "Unknown Error";
+  static const struct {
+    int result;
+    const char *text;
+  } texts[] = {
+      {NVML_OK, "Success"},
+      {NVML_UNINITIALIZED, "Uninitialized"},
+      {NVML_INVALID_ARGUMENT, "Invalid Argument"},
+      {NVML_NOT_SUPPORTED, "Not Supported"},
+      {NVML_NO_PERMISSION, "Insufficient Permissions"},
+      {NVML_NOT_FOUND, "Not Found"},
+      {NVML_INSUFFICIENT_SIZE, "Insufficient Size"},
+      {NVML_DRIVER_NOT_LOADED, "Driver Not Loaded"},
+      {NVML_FUNCTION_NOT_FOUND, "Function Not Found"},
+  };
+  for (size_t i = 0; i < COUNT_OF(texts); i++) {
+    if (texts[i].result == result) {
+      return texts[i].text;
+    }
   }
+  return "Unknown Error";
 }
 
 int nvmlSystemGetDriverVersion(char *text, unsigned size) {
