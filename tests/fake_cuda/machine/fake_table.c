@@ -133,16 +133,29 @@ static enum status read_speeds(const struct reader *reader, const struct toml_no
   return READ_KEYS(reader, table, keys);
 }
 
+/* What an array of tables fills: read() reads the element of number *count. */
+struct elements {
+  const char *name;
+  uint32_t *count, most;
+  enum status (*read)(const struct reader *reader, const struct toml_node *table);
+};
+
+/* target: struct elements */
 static enum status read_each(const struct reader *reader, const struct toml_node *array,
-                             enum status (*read)(const struct reader *, const struct toml_node *)) {
+                             const struct key *key) {
+  const struct elements *elements = key->target;
   if (array->kind != TOML_ARRAY) {
     return refuse(reader, array, "expected an array of tables");
   }
-  enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < array->child_count; i++) {
-    status = read(reader, &array->children[i]);
+  for (size_t i = 0; i < array->child_count; i++) {
+    if (*elements->count == elements->most) {
+      return refuse(reader, &array->children[i], "more than %" PRIu32 " %s", elements->most,
+                    elements->name);
+    }
+    RETURN_ON_ERROR(elements->read(reader, &array->children[i]));
+    ++*elements->count;
   }
-  return status;
+  return STATUS_OK;
 }
 
 /* [at, length, factor], in ms; target: struct fake_noise */
@@ -178,10 +191,7 @@ static enum status read_episodes(const struct reader *reader, const struct toml_
 
 static enum status read_disturbance(const struct reader *reader, const struct toml_node *table) {
   struct fake_config *config = reader->config;
-  if (config->noise_count == FAKE_NOISES_MAX) {
-    return refuse(reader, table, "more than %d noises", FAKE_NOISES_MAX);
-  }
-  struct fake_noise *noise = &config->noises[config->noise_count++];
+  struct fake_noise *noise = &config->noises[config->noise_count];
   struct error unread = {0};
   char replay[FAKE_PATH_MAX] = "";
   char cases[FAULT_CALL_MAX] = "*";
@@ -209,7 +219,9 @@ static enum status read_noise(const struct reader *reader, const struct toml_nod
                               const struct key *key) {
   (void)key;
   if (table->kind == TOML_ARRAY) {
-    return read_each(reader, table, read_disturbance);
+    struct elements noises = {"noises", &reader->config->noise_count, FAKE_NOISES_MAX,
+                              read_disturbance};
+    return read_each(reader, table, &(struct key){.target = &noises});
   }
   const struct key keys[] = {
       {"seed", read_count, &reader->config->seed, 0},
@@ -220,9 +232,6 @@ static enum status read_noise(const struct reader *reader, const struct toml_nod
 }
 
 static enum status read_link(const struct reader *reader, const struct toml_node *table) {
-  if (reader->config->link_count == FAKE_LINKS_MAX) {
-    return refuse(reader, table, "more than %d links", FAKE_LINKS_MAX);
-  }
   struct link_factor *link = &reader->config->links[reader->config->link_count];
   *link = (struct link_factor){PLACE_ANY, PLACE_ANY, 0};
   const struct key keys[] = {
@@ -234,7 +243,6 @@ static enum status read_link(const struct reader *reader, const struct toml_node
   if (status == STATUS_OK && link->factor <= 0) {
     return refuse(reader, table, "a link needs a factor");
   }
-  reader->config->link_count++;
   return status;
 }
 
@@ -248,9 +256,6 @@ static enum status read_kind(const struct reader *reader, const struct toml_node
 }
 
 static enum status read_fault(const struct reader *reader, const struct toml_node *table) {
-  if (reader->config->fault_count == FAKE_FAULTS_MAX) {
-    return refuse(reader, table, "more than %d faults", FAKE_FAULTS_MAX);
-  }
   struct fault *fault = &reader->config->faults[reader->config->fault_count];
   *fault = (struct fault){.kind = fault_kind_name_count,
                           .nth = 1,
@@ -283,15 +288,11 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
       (fault->kind == fault_kind_name_count || fault->call[0] == '\0' || fault->nth == 0)) {
     return refuse(reader, table, "a fault needs a kind, a call, and nth from 1 on");
   }
-  reader->config->fault_count++;
   return status;
 }
 
 static enum status read_process(const struct reader *reader, const struct toml_node *table) {
   struct fake_config *config = reader->config;
-  if (config->process_count == FAKE_PROCESSES_MAX) {
-    return refuse(reader, table, "more than %d processes", FAKE_PROCESSES_MAX);
-  }
   struct fake_process *process = &config->processes[config->process_count];
   *process = (struct fake_process){.gpu = PLACE_ANY};
   const struct key keys[] = {
@@ -304,22 +305,12 @@ static enum status read_process(const struct reader *reader, const struct toml_n
   if (status == STATUS_OK && process->pid == 0) {
     return refuse(reader, table, "a process needs a pid");
   }
-  config->process_count++;
   return status;
-}
-
-static enum status read_links(const struct reader *reader, const struct toml_node *node,
-                              const struct key *key) {
-  (void)key;
-  return read_each(reader, node, read_link);
 }
 
 static enum status read_counter(const struct reader *reader, const struct toml_node *table) {
   struct fake_config *config = reader->config;
-  if (config->counter_count == FAKE_PROCESSES_MAX) {
-    return refuse(reader, table, "more than %d counters", FAKE_PROCESSES_MAX);
-  }
-  struct fake_counter *counter = &config->counters[config->counter_count++];
+  struct fake_counter *counter = &config->counters[config->counter_count];
   *counter = (struct fake_counter){.gpu = PLACE_ANY};
   const struct key keys[] = {
       {"gpu", read_place, &counter->gpu, 0},
@@ -328,24 +319,6 @@ static enum status read_counter(const struct reader *reader, const struct toml_n
       {"when", read_text, counter->when, sizeof counter->when},
   };
   return READ_KEYS(reader, table, keys);
-}
-
-static enum status read_counters(const struct reader *reader, const struct toml_node *node,
-                                 const struct key *key) {
-  (void)key;
-  return read_each(reader, node, read_counter);
-}
-
-static enum status read_processes(const struct reader *reader, const struct toml_node *node,
-                                  const struct key *key) {
-  (void)key;
-  return read_each(reader, node, read_process);
-}
-
-static enum status read_faults(const struct reader *reader, const struct toml_node *node,
-                               const struct key *key) {
-  (void)key;
-  return read_each(reader, node, read_fault);
 }
 
 /* target: bool */
@@ -395,6 +368,11 @@ static enum status read_cuda_version(const struct reader *reader, const struct t
 
 static enum status read_fake(const struct reader *reader, const struct toml_node *table) {
   struct fake_config *config = reader->config;
+  struct elements links = {"links", &config->link_count, FAKE_LINKS_MAX, read_link};
+  struct elements faults = {"faults", &config->fault_count, FAKE_FAULTS_MAX, read_fault};
+  struct elements processes = {"processes", &config->process_count, FAKE_PROCESSES_MAX,
+                               read_process};
+  struct elements counters = {"counters", &config->counter_count, FAKE_PROCESSES_MAX, read_counter};
   const struct key keys[] = {
       {"clock", read_clock, &config->real_clock, 0},
       {"driver_version", read_driver_version, &config->machine, 0},
@@ -404,10 +382,10 @@ static enum status read_fake(const struct reader *reader, const struct toml_node
       {"sm_factor", read_number, &config->sm_factor, 1e-6},
       {"remote_factor", read_number, &config->remote_factor, 1e-6},
       {"throttle_reasons", read_count, &config->throttle_reasons, 0},
-      {"link", read_links, NULL, 0},
-      {"fault", read_faults, NULL, 0},
-      {"process", read_processes, NULL, 0},
-      {"counter", read_counters, NULL, 0},
+      {"link", read_each, &links, 0},
+      {"fault", read_each, &faults, 0},
+      {"process", read_each, &processes, 0},
+      {"counter", read_each, &counters, 0},
       {"speeds", read_speeds, NULL, 0},
       {"noise", read_noise, NULL, 0},
   };
