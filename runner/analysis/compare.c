@@ -330,6 +330,7 @@ static void compare_set_needed(struct comparison *comparison) {
       }
     }
     any = true;
+    comparison->needed_is_least = comparison->needed_is_least || row->result.needed_is_least;
     if (row->result.units_needed > comparison->units_needed) {
       comparison->units_needed = row->result.units_needed;
     }

@@ -205,6 +205,7 @@ struct comparison {
   size_t to_decide;            /* rows that the numbers below are of */
   enum diff_unit unit;         /* of these; runs, where some go by run */
   unsigned units_needed;       /* per side, to decide them all; 0 = there are none */
+  bool needed_is_least;        /* of one of them: diff_result */
   unsigned units_least[SIDES]; /* the fewest that a side has in one of them */
   unsigned units_most[SIDES];  /* the most */
   /* Of one side, while the other stays as it is: how many of these rows that decides, and the units

@@ -384,6 +384,7 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   const bool alone_helps[2] = {processes[1] >= DIFF_PROCESSES_FIRM,
                                processes[0] >= DIFF_PROCESSES_FIRM};
   if (result->verdict == VERDICT_INSUFFICIENT || result->is_provisional) {
+    result->needed_is_least = result->verdict == VERDICT_INSUFFICIENT;
     result->units_needed = DIFF_PROCESSES_USUAL;
     for (size_t s = 0; s < 2; s++) {
       const bool helps = alone_helps[s] || result->verdict == VERDICT_SAME;
@@ -399,6 +400,7 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
     return;
   }
   result->verdict = VERDICT_INSUFFICIENT;
+  result->needed_is_least = counts[0] + counts[1] < DIFF_UNITS_PROMISE;
   result->units_needed = needed > fewer ? needed : (unsigned)fewer + 1;
   for (size_t s = 0; s < 2; s++) {
     const unsigned alone =

@@ -64,7 +64,10 @@
  *   SAME                 equivalent: the 90 % interval lies inside delta (TOST); of nodes of which
  *                        several changed unlike the others, their whole mean does too
  *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX units per side would decide
- *                        with a power of 80 %: units_needed
+ *                        with a power of 80 %: units_needed. This is a promise where both sides
+ *                        have DIFF_UNITS_PROMISE units: what befalls one in ten, such as a slow
+ *                        mode, was then seen in four of five comparisons. With fewer it is the
+ *                        least that is needed.
  *   UNCLEAR              undecided, and as many would not decide: the change is too near delta, or
  *                        the case too noisy */
 #pragma once
@@ -89,6 +92,7 @@
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };
+enum { DIFF_UNITS_PROMISE = 16 };
 enum { DIFF_TREND_UNITS = 8 }; /* of both sides, from which on a trend is taken out */
 enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3 };
 
@@ -182,6 +186,8 @@ struct diff_result {
   bool is_provisional;      /* there is a doubt */
   unsigned units_needed;    /* per side, for INSUFFICIENT and provisional ones; else 0 */
   unsigned needed_alone[2]; /* of a or b, while the other side stays as it is; 0 = no number */
+  /* Of INSUFFICIENT ones: no fewer will do, but as many may not. */
+  bool needed_is_least;
 };
 
 struct diff_options {

@@ -37,8 +37,8 @@ static void advice_put_gain(struct strbuf *text, const struct comparison *compar
   }
 }
 
-/* "up to 9 more runs of each side (now A 5, B 5 to 8) would decide the 12 undecided cases", "4 more
- * runs of B (now 1) would confirm the provisional change" */
+/* "up to 9 more runs of each side (now A 8, B 8 to 11) would decide the 12 undecided cases", "at
+ * least 4 more ...", "4 more runs of B (now 1) would confirm the provisional change" */
 static void advice_put_count(struct strbuf *text, const struct comparison *comparison,
                              const struct side_advice help[SIDES], bool anew) {
   const char *unit =
@@ -46,7 +46,11 @@ static void advice_put_count(struct strbuf *text, const struct comparison *compa
   const bool both = help[SIDE_A].measured && help[SIDE_B].measured;
   const size_t one = help[SIDE_A].measured ? SIDE_A : SIDE_B;
   const unsigned count = help[one].wanted;
-  strbuf_append(text, comparison->need == NEED_DECIDE && comparison->to_decide > 1 ? "up to " : "");
+  if (comparison->need == NEED_DECIDE) {
+    strbuf_append(text, comparison->needed_is_least ? "at least "
+                        : comparison->to_decide > 1 ? "up to "
+                                                    : "");
+  }
   strbuf_printf(text, "%u %s %s%s of ", count, anew ? "new" : "more", unit,
                 strings_plural(count, "", "s"));
   strbuf_append(text, both ? "each side" : (const char[]){side_letter(one), '\0'});

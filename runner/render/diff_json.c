@@ -61,7 +61,7 @@ static double diff_distribution_value(const struct comparison_row *row, enum sid
   X("judged_by", ROW_BOTH, text, diff_unit_text(result->unit))                                     \
   X("runs_a", ROW_FLAT, integer, (int64_t)a->runs)                                                 \
   X("runs_b", ROW_FLAT, integer, (int64_t)b->runs)                                                 \
-  X("runs_needed", ROW_BOTH, known, diff_needs(result, DIFF_UNIT_RUN),                             \
+  X("runs_needed", ROW_BOTH, known, diff_needs(result, DIFF_UNIT_RUN) && !result->needed_is_least, \
     (int64_t)result->units_needed)                                                                 \
   X("doubt", ROW_BOTH, text, result->is_provisional ? diff_doubt_text(result->doubt) : NULL)       \
   X("distribution", ROW_FLAT, text, distribution_text(row->distribution.kind))                     \
@@ -70,7 +70,9 @@ static double diff_distribution_value(const struct comparison_row *row, enum sid
   X("distribution_q", ROW_FLAT, finite, row->distribution.q)                                       \
   X("moved", ROW_BOTH, text, row->moved != MOVED_UNKNOWN ? moved_text(row->moved) : NULL)          \
   X("left_out_a", ROW_FLAT, integer, (int64_t)a->left_out)                                         \
-  X("left_out_b", ROW_FLAT, integer, (int64_t)b->left_out)
+  X("left_out_b", ROW_FLAT, integer, (int64_t)b->left_out)                                         \
+  X("runs_needed_least", ROW_BOTH, known, diff_needs(result, DIFF_UNIT_RUN),                       \
+    (int64_t)result->units_needed)
 #define DIFF_ROW_NAME(name, use, ...)     name,
 #define DIFF_ROW_CELL(name, use, ...)     COLUMN_CELL(name, __VA_ARGS__)
 #define DIFF_ROW_PUT(name, use, ...)      use(JSON_PUT(name, __VA_ARGS__))

@@ -70,24 +70,31 @@ static double wander_log(double constant, double df, double square, double all) 
   return constant - df / 2 * log(fmax(square, 1e-12 * all));
 }
 
+/* The mean of all series: its products with the projection of each model, and with both. */
+struct wander_mean {
+  double moved[WANDER_MODELS][WANDER_RUNS_MAX], squares[WANDER_MODELS];
+};
+
+static void wander_move_mean(const struct wander_order *order, const double *values,
+                             struct wander_mean *mean) {
+  for (size_t m = 0; m < WANDER_MODELS; m++) {
+    for (size_t i = 0; i < order->count; i++) {
+      mean->moved[m][i] =
+          wander_product(&order->projections[m][i * order->count], values, order->count);
+    }
+    mean->squares[m] = wander_product(mean->moved[m], values, order->count);
+  }
+}
+
 /* Adds what is left of a series beside the mean, as after a regression on it. */
 static void wander_add_own(const struct wander_order *order, const struct wander_series *series,
-                           const struct wander_series *mean, double logs[WANDER_MODELS]) {
-  double moved[WANDER_RUNS_MAX];
+                           const struct wander_mean *mean, double logs[WANDER_MODELS]) {
   for (size_t m = 0; m < WANDER_MODELS; m++) {
-    double products = 0;
-    double squares = 0;
-    double means = 0;
-    for (size_t i = 0; i < order->count; i++) {
-      moved[i] =
-          wander_product(&order->projections[m][i * order->count], series->values, order->count);
-      squares += moved[i] * series->values[i];
-      products += moved[i] * mean->values[i];
-    }
-    means = wander_square(order->projections[m], mean->values, order->count);
-    if (means > 0) {
-      logs[m] += wander_log(order->constants[m] - log(means) / 2, (double)order->df - 1,
-                            squares - products * products / means, squares);
+    const double squares = wander_square(order->projections[m], series->values, order->count);
+    const double products = wander_product(mean->moved[m], series->values, order->count);
+    if (mean->squares[m] > 0) {
+      logs[m] += wander_log(order->constants[m] - log(mean->squares[m]) / 2, (double)order->df - 1,
+                            squares - products * products / mean->squares[m], squares);
     }
   }
 }
@@ -198,8 +205,10 @@ void wander_add(const struct wander_order *order, const double *const *series, s
   evidence->most = used > evidence->most ? used : evidence->most;
   if (used > 1) {
     double own[WANDER_MODELS] = {0};
+    struct wander_mean *moved = arena_array(&arena, 1, sizeof *moved);
+    wander_move_mean(order, mean.values, moved);
     for (size_t i = 0; i < used; i++) {
-      wander_add_own(order, &known[i], &mean, own);
+      wander_add_own(order, &known[i], moved, own);
     }
     const double worth = wander_count_own(order, known, used, &mean);
     for (size_t m = 0; m < WANDER_MODELS; m++) {

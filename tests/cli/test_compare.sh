@@ -355,7 +355,7 @@ on_second gpu.toml -q --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, worst gpu0-numa0:pinned/4MiB"
 expect_out '^18 undecided \(2 look slower, 16 within the threshold\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-expect_err '^haul: up to 4 more runs of each side \(now A 1, B 1\) would decide (the|[0-9]+ of the) 18 undecided cases\. Measure in turn, '
+expect_err '^haul: at least 4 more runs of each side \(now A 1, B 1\) would decide (the|[0-9]+ of the) 18 undecided cases\. Measure in turn, '
 equal 1 "$(grep -c '^haul: ' err)" 'advice'
 expect_err '^  for side in b a a b b a a b; do$'
 expect_err '^    haul run gpu\.toml --db one\.db --processes 1 --tag \$side$'

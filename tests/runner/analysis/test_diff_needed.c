@@ -1,4 +1,5 @@
-/* "n would decide" is a promise: with so many, four in five are decided. */
+/* "n would decide" is a promise: with so many, four in five are decided. Of runs that are alike, so
+ * are those with which five runs a side are told to need at least so many. */
 #include "runner/analysis/diff.h"
 #include "tests/runner/statistics/numbers.h"
 
@@ -74,6 +75,8 @@ TEST(as_many_decide_as_was_said) {
           needed[i] = results[i].verdict == VERDICT_INSUFFICIENT && !results[i].is_provisional
                           ? results[i].units_needed
                           : 0;
+          assert_int_equal(results[i].needed_is_least,
+                           needed[i] > 0 && 2 * UNITS[n] < DIFF_UNITS_PROMISE);
         }
         for (unsigned units = 2; units <= UNITS_MAX; units++) {
           bool asked = false;
