@@ -26,8 +26,11 @@ struct effect diff_order_walk(const struct work *work, struct effect effect) {
 
 struct effect diff_order_wander(const struct work *work, struct effect effect) {
   if (work->wander != NULL) {
-    const double own = work->pooled_df + (work->prior.known ? work->prior.both.df : 0);
-    const double own_df = fmin(own, work->pooled_df * work->wander->own_series);
+    /* Peers of equal sides tell more of what a case does not share with them. */
+    const bool learns = work->prior.known && work->a.count == work->b.count;
+    const double own_df = learns ? fmin(work->pooled_df + work->prior.both.df,
+                                        work->pooled_df * work->wander->own_series)
+                                 : 0;
     const struct wander average =
         wander_average(work->wander_order, work->wander, effect.df, fmax(own_df, effect.df));
     effect.error *= sqrt(average.factor);

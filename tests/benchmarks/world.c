@@ -345,9 +345,6 @@ void world_simulate(struct data *data, const struct world *world, size_t process
   for (size_t i = 0; i < data->count; i++) {
     data->truth[i] = world_truth(world, i, data->count, changed) + log1p(world->shift);
     world_case(data, world, i, &common, last, used, g);
-    const double time = exp(-data->truth[i]); /* as the clock has it, which rounds it */
-    data->truth[i] =
-        world->tick > 0 ? -log(round(time / world->tick) * world->tick) : data->truth[i];
     struct process_sample *const sides[SIDES] = {&data->cases[i].a, &data->cases[i].b};
     for (size_t side = 0; side < SIDES; side++) {
       *sides[side] =
