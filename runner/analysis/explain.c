@@ -240,13 +240,9 @@ static void explain_sort(struct explanation *explanation) {
 }
 
 size_t explain_same_rule(const struct explanation *explanation, size_t i) {
-  size_t count = 1;
-  while (i + count < explanation->row_count &&
-         explanation->rows[i + count].rule == explanation->rows[i].rule &&
-         explanation->rows[i + count].state == explanation->rows[i].state) {
-    count++;
-  }
-  return count;
+  const struct explain_row *rows = explanation->rows + i;
+  return FIRST_OF(k, explanation->row_count - i,
+                  rows[k].rule != rows->rule || rows[k].state != rows->state);
 }
 
 /* Of the rows of a rule, the state that says most: found, unknown, not found, absent. */

@@ -195,6 +195,14 @@ static size_t history_last_mark(const struct history_series *series, size_t befo
   return at;
 }
 
+/* The next one that is marked, or the end. */
+static size_t history_next_mark(const struct history_series *series, size_t at) {
+  do {
+    at++;
+  } while (at < series->point_count && series->points[at].mark == HISTORY_NO_MARK);
+  return at;
+}
+
 /* Holds the last points against those before them, since the last mark. alone: the share of its
  * level that a mark is held to that is the only one of a look. */
 static void history_mark_latest(struct builder *b, struct history_series *series, double alone) {
@@ -232,10 +240,7 @@ static void history_test_drivers(struct builder *b, struct history_series *serie
   const double margin = log1p(history_margin(b, series));
   for (size_t i = 1; i < series->point_count; i++) {
     const size_t first = history_last_mark(series, i);
-    size_t last = i + 1;
-    while (last < series->point_count && series->points[last].mark == HISTORY_NO_MARK) {
-      last++;
-    }
+    const size_t last = history_next_mark(series, i);
     if (series->points[i].mark == HISTORY_DRIVER && i - first >= HISTORY_EARLIER_MIN) {
       const struct effect effect = history_effect(b, series, first, i, last);
       series->points[i].p = effect_p(&effect, margin);
@@ -249,10 +254,7 @@ static void history_set_changes(struct builder *b, struct history_series *series
     if (series->points[i].mark == HISTORY_NO_MARK) {
       continue;
     }
-    size_t next = i + 1;
-    while (next < series->point_count && series->points[next].mark == HISTORY_NO_MARK) {
-      next++;
-    }
+    const size_t next = history_next_mark(series, i);
     if (series->points[i].mark == HISTORY_DRIFT) { /* its end is the level of what follows */
       last_mark = i + 1 - last_mark > DRIFT_END ? i + 1 - DRIFT_END : last_mark;
       continue;

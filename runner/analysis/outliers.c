@@ -30,12 +30,8 @@ struct connection {
 };
 
 const struct measured_gpu *outliers_gpu(const struct measured_environment *e, int number) {
-  for (size_t i = 0; i < e->gpu_count && number >= 0; i++) {
-    if (e->gpus[i].number == number) {
-      return &e->gpus[i];
-    }
-  }
-  return NULL;
+  const size_t found = FIRST_OF(i, e->gpu_count, e->gpus[i].number == number);
+  return number >= 0 && found < e->gpu_count ? &e->gpus[found] : NULL;
 }
 
 static struct connection connection_of(const struct measured_environment *e,

@@ -284,25 +284,18 @@ static bool findings_explains(const struct host_candidates *host, const struct c
 
 static bool findings_is_of_slow_gpu(const struct host_candidates *host,
                                     const struct component *link) {
-  for (size_t i = 0; i < host->count; i++) {
-    const struct candidate *gpu = host->all[i];
-    if (gpu->finding == FINDING_SLOW && gpu->observation.component.entity == ENTITY_GPU &&
-        findings_has_link(&gpu->observation.component, link)) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, host->count,
+                host->all[i]->finding == FINDING_SLOW &&
+                    host->all[i]->observation.component.entity == ENTITY_GPU &&
+                    findings_has_link(&host->all[i]->observation.component, link));
 }
 
 /* Links that are the slower half because all are of slow GPUs, which are said. */
 static bool findings_explains_half(const struct host_candidates *host,
                                    const struct candidate *candidate) {
-  for (size_t i = 0; i < candidate->half; i++) {
-    if (!findings_is_of_slow_gpu(host, &candidate->peers[i]->observation.component)) {
-      return false;
-    }
-  }
-  return candidate->half > 0;
+  return candidate->half > 0 &&
+         ALL_OF(i, candidate->half,
+                findings_is_of_slow_gpu(host, &candidate->peers[i]->observation.component));
 }
 
 static void findings_explain_host(const struct host_candidates *host, bool *explained) {

@@ -109,11 +109,10 @@ static int rows_host_link(const struct finder *f, const struct observation *obse
     const struct path *path = &component->path;
     return path->from_gpu == path->to_gpu ? -1 : path->from_gpu ? path->from : path->to;
   }
-  bool host = component->entity == ENTITY_GPU && bench->flow_count > 0;
-  for (size_t i = 0; i < bench->flow_count; i++) {
-    const struct measured_flow *flow = &bench->flows[i];
-    host = host && (flow->load || flow->source_is_gpu != flow->target_is_gpu);
-  }
+  const struct measured_flow *flows = bench->flows;
+  const bool host = component->entity == ENTITY_GPU && bench->flow_count > 0 &&
+                    ALL_OF(i, bench->flow_count,
+                           flows[i].load || flows[i].source_is_gpu != flows[i].target_is_gpu);
   return host ? component->path.from : -1;
 }
 

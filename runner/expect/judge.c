@@ -565,10 +565,8 @@ size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_s
     const char *noun =
         finding->time ? arena_format(&judge->arena, "%s latency", expect_path_noun(finding->path))
                       : expect_path_noun(finding->path);
-    size_t k = 0;
-    while (k < count && (strcmp(made[k].place, place) != 0 || strcmp(made[k].noun, noun) != 0)) {
-      k++;
-    }
+    const size_t k =
+        FIRST_OF(m, count, strcmp(made[m].place, place) == 0 && strcmp(made[m].noun, noun) == 0);
     if (k == count) {
       made[count++] = (struct expect_shortfall){.place = place, .noun = noun, .worst = finding};
     }

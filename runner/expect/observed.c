@@ -222,12 +222,9 @@ void observed_columns(struct observed_reader *reader, const struct column *colum
 }
 
 const struct hardware *observed_gpu(const struct observed_reader *reader, int number) {
-  for (size_t i = 0; i < reader->gpu_count; i++) {
-    if (observed_place(reader->gpus[i].gpu, "gpu") == number) {
-      return &reader->gpus[i];
-    }
-  }
-  return NULL;
+  const size_t found =
+      FIRST_OF(i, reader->gpu_count, observed_place(reader->gpus[i].gpu, "gpu") == number);
+  return found < reader->gpu_count ? &reader->gpus[found] : NULL;
 }
 
 /* ---- which rows are of it ---- */

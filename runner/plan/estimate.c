@@ -118,12 +118,10 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
 /* The pool's entry of that memory; NULL: it is full. */
 static struct estimate_memory *estimate_find(struct estimate_pool *pool,
                                              const struct endpoint *endpoint) {
-  size_t i = 0;
-  while (i < pool->count && (pool->held[i].endpoint.place != endpoint->place ||
-                             pool->held[i].endpoint.index != endpoint->index ||
-                             pool->held[i].endpoint.memory != endpoint->memory)) {
-    i++;
-  }
+  const size_t i = FIRST_OF(h, pool->count,
+                            pool->held[h].endpoint.place == endpoint->place &&
+                                pool->held[h].endpoint.index == endpoint->index &&
+                                pool->held[h].endpoint.memory == endpoint->memory);
   if (i == ESTIMATE_ENDPOINTS_MAX) {
     return NULL;
   }

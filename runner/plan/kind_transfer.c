@@ -522,15 +522,12 @@ static void plan_transfer_define(const struct bench_case *bench, struct strbuf *
 
 /* Managed pages may be on either side. */
 static bool plan_transfer_has_caches(const struct bench_case *bench, enum place place) {
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
-    if (flow->role == FLOW_MEASURED &&
-        (flow->source.place == place || flow->target.place == place ||
-         flow->source.memory == MEMORY_MANAGED || flow->target.memory == MEMORY_MANAGED)) {
-      return true;
-    }
-  }
-  return false;
+  const struct flow *flows = bench->flows;
+  return ANY_OF(i, bench->flow_count,
+                flows[i].role == FLOW_MEASURED &&
+                    (flows[i].source.place == place || flows[i].target.place == place ||
+                     flows[i].source.memory == MEMORY_MANAGED ||
+                     flows[i].target.memory == MEMORY_MANAGED));
 }
 
 /* Whether the thread that copies has no processor to run on there; reason says why. */

@@ -43,16 +43,10 @@ static void name_append_end_set(struct strbuf *text, const struct end_set *set) 
 
 /* Every second flow goes back where the one before it came from. */
 static bool name_goes_both_ways(const struct flow *flows, uint32_t flow_count) {
-  if (flow_count == 0 || flow_count % 2 != 0) {
-    return false;
-  }
-  for (uint32_t i = 0; i < flow_count; i += 2) {
-    if (!endpoint_is_same(&flows[i].source, &flows[i + 1].target) ||
-        !endpoint_is_same(&flows[i].target, &flows[i + 1].source)) {
-      return false;
-    }
-  }
-  return true;
+  return flow_count > 0 && flow_count % 2 == 0 &&
+         ALL_OF(i, flow_count / 2,
+                endpoint_is_same(&flows[2 * i].source, &flows[2 * i + 1].target) &&
+                    endpoint_is_same(&flows[2 * i].target, &flows[2 * i + 1].source));
 }
 
 void name_append_endpoint(struct strbuf *text, const struct endpoint *endpoint) {

@@ -21,15 +21,8 @@ bool place_has_processors(const struct machine *machine, int32_t node) {
 
 /* A node without memory cannot hold a buffer; where no node's memory is known, all are taken. */
 static bool place_node_has_memory(const struct machine *machine, const struct numa_node *node) {
-  if (node->memory_bytes > 0) {
-    return true;
-  }
-  for (uint32_t i = 0; i < machine->node_count; i++) {
-    if (machine->nodes[i].memory_bytes > 0) {
-      return false;
-    }
-  }
-  return true;
+  return node->memory_bytes > 0 ||
+         ALL_OF(i, machine->node_count, machine->nodes[i].memory_bytes == 0);
 }
 
 static void place_usable_nodes(const struct machine *machine, struct place_list *list) {

@@ -437,13 +437,8 @@ static const char *plan_list_unmatched(struct plan_builder *b) {
   const char *unmatched = NULL;
   const char *rest = b->only != NULL && strchr(b->only, ',') != NULL ? b->only : "";
   for (const char *pattern; (pattern = globs_next(&rest, &b->plan->arena)) != NULL;) {
-    bool found = false;
-    for (size_t i = 0; i < b->block_count && !found; i++) {
-      found = fnmatch(pattern, b->blocks[i], 0) == 0;
-    }
-    for (size_t i = 0; i < b->taken_count && !found; i++) {
-      found = fnmatch(pattern, b->taken[i].name, 0) == 0;
-    }
+    const bool found = ANY_OF(i, b->block_count, fnmatch(pattern, b->blocks[i], 0) == 0) ||
+                       ANY_OF(i, b->taken_count, fnmatch(pattern, b->taken[i].name, 0) == 0);
     unmatched = found ? unmatched : globs_add(unmatched, pattern, &b->plan->arena);
   }
   return unmatched;
