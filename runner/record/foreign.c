@@ -2,6 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "runner/record/migrate.h"
+#include "runner/record/rows.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -64,18 +65,16 @@ static const char *foreign_plain(const char *sql, struct arena *arena) {
 
 static enum status foreign_read(struct database *database, struct objects *objects,
                                 struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "foreign/objects", &statement, err);
-  while (statement_next(&statement, &status, err)) {
-    *ARENA_ADD(&objects->arena, objects->items, objects->count, &objects->capacity) =
-        (struct object){
-            .type = statement_column_text(&statement, 0, &objects->arena),
-            .name = statement_column_text(&statement, 1, &objects->arena),
-            .text = foreign_plain(statement_column_text(&statement, 2, &objects->arena),
-                                  &objects->arena),
-        };
+  static const struct row_member MEMBERS[] = {ROW_MEMBER_TEXT(struct object, type),
+                                              ROW_MEMBER_TEXT(struct object, name),
+                                              ROW_COLUMN_TEXT(struct object, text, "sql"),
+                                              {0}};
+  RETURN_ON_ERROR(DATABASE_READ_ALL(database, "foreign/objects", NULL, MEMBERS, &objects->arena,
+                                    objects->items, objects->count, err));
+  for (size_t i = 0; i < objects->count; i++) {
+    objects->items[i].text = foreign_plain(objects->items[i].text, &objects->arena);
   }
-  return status;
+  return STATUS_OK;
 }
 
 /* Lines of "type name text", sorted as objects are. */
@@ -152,10 +151,9 @@ static void foreign_list(const struct objects *found, const struct objects *expe
 
 enum status foreign_check_tables(struct database *database, struct error *err) {
   const int latest = migrate_latest_version();
-  SCOPED(statement_finalize) struct statement statement = {0};
   struct objects expected = {0};
+  enum status status = STATUS_OK;
   foreign_read_expected(database->version < latest ? database->version : latest, &expected);
-  enum status status = statement_prepare(database, "foreign/no_plain_table", &statement, err);
   for (size_t i = 0; i < expected.count && status == STATUS_OK; i++) {
     const struct object *object = &expected.items[i];
     if (strcmp(object->type, "table") != 0) {
@@ -164,14 +162,15 @@ enum status foreign_check_tables(struct database *database, struct error *err) {
     /* SQLite has no such data of a view. */
     const bool view = sqlite3_table_column_metadata(database->handle, "main", object->name, NULL,
                                                     NULL, NULL, NULL, NULL, NULL) != SQLITE_OK;
-    statement_bind_text(&statement, ":name", object->name);
-    statement_bind_int(&statement, ":view", view);
-    if (statement_next(&statement, &status, err)) {
+    bool found = false;
+    status = database_read(database, "foreign/no_plain_table",
+                           PARAMETERS(PARAMETER(":name", object->name), PARAMETER(":view", view)),
+                           NULL, NULL, NULL, &found, err);
+    if (found) {
       status = error_set(err, STATUS_INVALID,
                          "its %s is not a table whose columns are stored: it was changed by other "
                          "means",
                          object->name);
-      statement_reset(&statement);
     }
   }
   arena_fini(&expected.arena);
@@ -199,13 +198,13 @@ static enum status foreign_use_own_views(struct database *database, struct error
 
 static enum status foreign_list_encoding(struct database *database, struct strbuf *list,
                                          struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "foreign/encoding", &statement, err);
-  if (statement_next(&statement, &status, err)) {
-    strbuf_printf(list, "%sencoding %s", list->text[0] != '\0' ? ", " : "",
-                  statement_text(&statement, 0));
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *encoding[ROW_WORDS];
+  RETURN_ON_ERROR(database_read_words(database, "foreign/encoding", NULL, &arena, encoding, err));
+  if (encoding[0] != NULL) {
+    strbuf_append_word(list, arena_format(&arena, "encoding %s", encoding[0]));
   }
-  return status;
+  return STATUS_OK;
 }
 
 enum status foreign_check(struct database *database, enum database_access access,

@@ -1,5 +1,6 @@
 #include "runner/record/hint.h"
 
+#include "runner/record/rows.h"
 #include "schema/scenario/nearest.h"
 
 #include <ctype.h>
@@ -47,17 +48,29 @@ static const char *hint_function(const char *name) {
   return "";
 }
 
+/* Of the tables and views, or of the columns of those that the SQL names. */
+struct names {
+  const char **names;
+  size_t count;
+};
+
+static struct names hint_names(struct database *database, const char *name, const char *sql,
+                               struct arena *arena) {
+  struct names list = {NULL, 0};
+  struct error unused = {0};
+  (void)!DATABASE_READ_ALL(database, name, sql != NULL ? PARAMETERS(PARAMETER(":sql", sql)) : NULL,
+                           ROW_WORD, arena, list.names, list.count, &unused);
+  return list;
+}
+
 /* The view that the SQL reads; NULL: none, or several. */
 static const char *hint_view(struct database *database, const char *sql, struct arena *arena) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  struct error unused = {0};
+  const struct names tables = hint_names(database, "database/table_names", NULL, arena);
   const char *view = NULL;
   size_t count = 0;
-  enum status status = statement_prepare(database, "database/table_names", &statement, &unused);
-  while (statement_next(&statement, &status, &unused)) {
-    const char *name = statement_column_text(&statement, 0, arena);
-    if (strncmp(name, "v_", 2) == 0 && hint_word(sql, sql, name) != NULL) {
-      view = name;
+  for (size_t i = 0; i < tables.count; i++) {
+    if (strncmp(tables.names[i], "v_", 2) == 0 && hint_word(sql, sql, tables.names[i]) != NULL) {
+      view = tables.names[i];
       count++;
     }
   }
@@ -80,18 +93,13 @@ static const char *hint_syntax(struct database *database, const char *sql, struc
 /* The first row of a statement about a column, as one text; NULL: there is none. */
 static const char *hint_ask(struct database *database, const char *name, const char *column,
                             const char *view, struct arena *arena) {
-  SCOPED(statement_finalize) struct statement statement = {0};
   struct error unused = {0};
-  const char *text = NULL;
-  enum status status = statement_prepare(database, name, &statement, &unused);
-  if (status == STATUS_OK) {
-    statement_bind_text(&statement, ":column", column);
-    statement_bind_text(&statement, ":view", view != NULL ? view : "");
-  }
-  if (statement_next(&statement, &status, &unused)) {
-    text = statement_column_text(&statement, 0, arena);
-  }
-  return text;
+  const char *words[ROW_WORDS];
+  (void)!database_read_words(
+      database, name,
+      PARAMETERS(PARAMETER(":column", column), PARAMETER(":view", view != NULL ? view : "")), arena,
+      words, &unused);
+  return words[0];
 }
 
 /* `"quick"`, or quick behind "=": a text without the quotes of one. */
@@ -115,16 +123,11 @@ static const char *hint_nearest(struct database *database, const char *sql, cons
   struct nearest nearest = nearest_start(wanted);
   const char *longer = NULL;
   const char *view = NULL;
-  SCOPED(statement_finalize) struct statement statement = {0};
-  struct error unused = {0};
-  enum status status = statement_prepare(
-      database, table ? "database/table_names" : "database/column_names", &statement, &unused);
-  if (status == STATUS_OK && !table) {
-    statement_bind_text(&statement, ":sql", sql);
-  }
+  const struct names names = table ? hint_names(database, "database/table_names", NULL, arena)
+                                   : hint_names(database, "database/column_names", sql, arena);
   const size_t length = strlen(wanted);
-  while (statement_next(&statement, &status, &unused)) {
-    const char *offered = statement_column_text(&statement, 0, arena);
+  for (size_t i = 0; i < names.count; i++) {
+    const char *offered = names.names[i];
     if (strncasecmp(offered, wanted, length) == 0 && offered[length] == '_' &&
         (longer == NULL || strlen(offered) < strlen(longer))) {
       longer = offered; /* "host" of "host_name" rather than of "host_cache" */

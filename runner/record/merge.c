@@ -63,11 +63,10 @@ void merge_free(struct merge *merge) {
 
 /* By a statement that gives the mode. A merge that was killed leaves the output in it. */
 static enum status merge_read_mode(struct merge *merge, const char *name, struct error *err) {
-  struct merge_row mode;
-  enum status status = merge_first_row(merge->output, name, &mode, err);
-  merge->write_ahead = status == STATUS_OK && strings_equal(mode.texts[0], "wal");
-  arena_fini(&mode.arena);
-  return status;
+  const char *mode[ROW_WORDS];
+  RETURN_ON_ERROR(database_read_words(merge->output, name, NULL, &merge->arena, mode, err));
+  merge->write_ahead = strings_equal(mode[0], "wal");
+  return STATUS_OK;
 }
 
 /* Before something is written: not on a network file system, where a write-ahead log is not safe,
@@ -103,21 +102,20 @@ static enum status merge_open_output(struct merge *merge, struct error *err) {
 /* A file of that version that lacks a column was not made by a released haul. Inputs have the same
  * tables, nearly always: those of the last good one need no second look. */
 static enum status merge_check_columns(struct merge *merge, struct error *err) {
-  struct merge_row schema;
-  struct merge_row row = {0};
-  enum status status = merge_first_row(merge->output, "merge/schema", &schema, err);
-  if (status == STATUS_OK && !strings_equal(schema.texts[0], merge->schema)) {
-    status = merge_first_row(merge->output, "merge/missing", &row, err);
-    if (status == STATUS_OK && row.texts[0] != NULL) {
-      status = error_set(err, STATUS_INVALID, "it has no column %s.%s" DATABASE_ALTERED,
-                         row.texts[0], row.texts[1]);
-    } else if (status == STATUS_OK && schema.texts[0] != NULL) {
-      merge->schema = arena_strdup(&merge->arena, schema.texts[0]);
-    }
-    arena_fini(&row.arena);
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *schema[ROW_WORDS];
+  const char *missing[ROW_WORDS];
+  RETURN_ON_ERROR(database_read_words(merge->output, "merge/schema", NULL, &arena, schema, err));
+  if (strings_equal(schema[0], merge->schema)) {
+    return STATUS_OK;
   }
-  arena_fini(&schema.arena);
-  return status;
+  RETURN_ON_ERROR(database_read_words(merge->output, "merge/missing", NULL, &arena, missing, err));
+  if (missing[0] != NULL) {
+    return error_set(err, STATUS_INVALID, "it has no column %s.%s" DATABASE_ALTERED, missing[0],
+                     missing[1]);
+  }
+  merge->schema = schema[0] != NULL ? arena_strdup(&merge->arena, schema[0]) : merge->schema;
+  return STATUS_OK;
 }
 
 /* STATUS_INVALID: the statement has a row. format: of its two columns. */
@@ -125,71 +123,60 @@ static enum status merge_refuse_row(struct database *output, const char *name, c
                                     struct error *err) __attribute__((format(printf, 3, 0)));
 static enum status merge_refuse_row(struct database *output, const char *name, const char *format,
                                     struct error *err) {
-  struct merge_row row;
-  enum status status = merge_first_row(output, name, &row, err);
-  if (status == STATUS_OK && row.texts[0] != NULL) {
-    status = error_set(err, STATUS_INVALID, format, row.texts[0], row.texts[1]);
-  }
-  arena_fini(&row.arena);
-  return status;
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *words[ROW_WORDS];
+  RETURN_ON_ERROR(database_read_words(output, name, NULL, &arena, words, err));
+  return words[0] != NULL ? error_set(err, STATUS_INVALID, format, words[0], words[1]) : STATUS_OK;
 }
 
 /* ---- what keys stand for ---- */
 
-/* The key of a row is that of its columns: `first` to `last`, in that order. */
-static bool merge_key_is(const struct statement *statement, int key, const int *columns,
-                         size_t count) {
+/* A key, and the content that it is of. */
+struct content_key {
+  const char *owner, *part; /* "case NAME", " (its names)" */
+  const char *key, *content;
+  const char *before; /* the content before a migration that left the keys; NULL = there is none */
+};
+
+static const struct row_member KEY_MEMBERS[] = {
+    ROW_MEMBER_TEXT(struct content_key, owner), ROW_MEMBER_TEXT(struct content_key, part),
+    ROW_MEMBER_TEXT(struct content_key, key),   ROW_MEMBER_TEXT(struct content_key, content),
+    ROW_MEMBER(struct content_key, before),     {0}};
+
+static bool merge_key_is(const char *key, const char *content) {
   char made[CONTENT_KEY_MAX];
-  struct content *content = content_new();
-  for (size_t i = 0; i < count; i++) {
-    content_text(content, statement_text(statement, columns[i]));
-  }
-  content_finish(content, made);
-  return strcmp(made, statement_text(statement, key)) == 0;
+  content_of_text(content, made);
+  return strcmp(made, key) == 0;
 }
 
 static enum status merge_check_keys(struct database *output, struct error *err) {
-  static const int OF_CASE[] = {2, 4, 0, 5, 6, 7, 8};
-  static const int OF_SCENARIO[] = {0, 2, 3, 4};
-  static const int BEFORE_1003[] = {0, 2, 3, 5};
-  SCOPED(statement_finalize) struct statement statement = {0};
-  SCOPED(statement_finalize) struct statement scenarios = {0};
-  enum status status = statement_prepare(output, "merge/new_cases", &statement, err);
-  while (statement_next(&statement, &status, err)) {
-    char case_key[CONTENT_KEY_MAX];
-    content_of_text(statement_text(&statement, 3), case_key);
-    const bool defined = strcmp(case_key, statement_text(&statement, 2)) == 0;
-    if (!defined || !merge_key_is(&statement, 1, OF_CASE, COUNT_OF(OF_CASE))) {
-      status = error_set(err, STATUS_INVALID,
-                         "its case %s has a key of other content (%s): it was changed by other "
-                         "means",
-                         statement_text(&statement, 0), defined ? "its names" : "its definition");
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct content_key *keys = NULL;
+  size_t count = 0;
+  RETURN_ON_ERROR(
+      DATABASE_READ_ALL(output, "merge/new_keys", NULL, KEY_MEMBERS, &arena, keys, count, err));
+  for (size_t i = 0; i < count; i++) {
+    const struct content_key *key = &keys[i];
+    if (!merge_key_is(key->key, key->content) &&
+        (key->before == NULL || !merge_key_is(key->key, key->before))) {
+      return error_set(err, STATUS_INVALID,
+                       "its %s has a key of other content%s: it was changed by other means",
+                       key->owner, key->part);
     }
   }
-  status = THEN(status, statement_prepare(output, "merge/new_scenarios", &scenarios, err));
-  while (statement_next(&scenarios, &status, err)) {
-    const size_t count = COUNT_OF(OF_SCENARIO);
-    if (!merge_key_is(&scenarios, 1, OF_SCENARIO, count) &&
-        !merge_key_is(&scenarios, 1, BEFORE_1003, count)) {
-      status =
-          error_set(err, STATUS_INVALID,
-                    "its scenario %s has a key of other content: it was changed by other means",
-                    statement_text(&scenarios, 0));
-    }
-  }
-  return status;
+  return STATUS_OK;
 }
 
-/* sql: generated by the statement of that name. A row of one refuses the input: the message takes
- * its first two columns. */
+/* sql: generated statements. A row of one refuses the input: the message takes its first two
+ * columns. */
 static enum status merge_refuse_generated(struct database *output, const char *sql,
-                                          const char *name, const char *format, struct error *err)
-    __attribute__((format(printf, 4, 0)));
+                                          const char *format, struct error *err)
+    __attribute__((format(printf, 3, 0)));
 static enum status merge_refuse_generated(struct database *output, const char *sql,
-                                          const char *name, const char *format, struct error *err) {
+                                          const char *format, struct error *err) {
   enum status status = STATUS_OK;
   while (status == STATUS_OK && sql[0] != '\0') {
-    SCOPED(statement_finalize) struct statement row = {.database = output, .name = name};
+    SCOPED(statement_finalize) struct statement row = {.database = output, .name = "generated"};
     if (sqlite3_prepare_v2(output->handle, sql, -1, &row.stmt, &sql) != SQLITE_OK) {
       return database_error(output, err);
     }
@@ -205,12 +192,12 @@ static enum status merge_refuse_generated(struct database *output, const char *s
  * what its key and its definition say. */
 static enum status merge_check_content(struct merge *merge, struct error *err) {
   struct database *output = merge->output;
-  enum status status = merge_refuse_generated(output, merge->types, "merge/types",
+  enum status status = merge_refuse_generated(output, merge->types,
                                               "its table %s has a text in the column %s, which is "
                                               "for numbers: it was changed by other means",
                                               err);
   status = THEN(status, merge_refuse_generated(
-                            output, merge->compare, "merge/compare",
+                            output, merge->compare,
                             "its %s is there already under the same key with another %s: one of "
                             "both was changed by other means",
                             err));
@@ -221,29 +208,28 @@ static enum status merge_check_content(struct merge *merge, struct error *err) {
                                        err));
 }
 
-/* The nodes of one fleet. */
-static enum status merge_add_nodes(struct database *output, int64_t fleet, const char *expected,
-                                   struct error *err) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  struct node_list list = {0};
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(output, "merge/add_fleet_node", &statement, err);
-  status = THEN(status, node_list_expand(expected, &arena, &list, err));
-  for (size_t i = 0; i < list.count && status == STATUS_OK; i++) {
-    statement_bind_int(&statement, ":fleet", fleet);
-    statement_bind_text(&statement, ":node", list.names[i]);
-    status = statement_run(&statement, err);
-  }
-  return status;
-}
+struct new_fleet {
+  int64_t id;
+  const char *expected;
+};
+
+static const struct row_member FLEET_MEMBERS[] = {
+    ROW_MEMBER(struct new_fleet, id), ROW_MEMBER_TEXT(struct new_fleet, expected), {0}};
 
 static enum status merge_expand_fleets(struct database *output, struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(output, "merge/new_fleets", &statement, err);
-  while (statement_next(&statement, &status, err)) {
-    status = merge_add_nodes(output, sqlite3_column_int64(statement.stmt, 0),
-                             statement_column_text(&statement, 1, &arena), err);
+  struct new_fleet *fleets = NULL;
+  size_t count = 0;
+  enum status status = DATABASE_READ_ALL(output, "merge/new_fleets", NULL, FLEET_MEMBERS, &arena,
+                                         fleets, count, err);
+  for (size_t f = 0; f < count && status == STATUS_OK; f++) {
+    struct node_list list = {0};
+    status = node_list_expand(fleets[f].expected, &arena, &list, err);
+    for (size_t i = 0; i < list.count && status == STATUS_OK; i++) {
+      status = database_do(
+          output, "merge/add_fleet_node",
+          PARAMETERS(PARAMETER(":fleet", fleets[f].id), PARAMETER(":node", list.names[i])), err);
+    }
   }
   return status;
 }

@@ -5,6 +5,7 @@
 #include "runner/record/file.h"
 #include "runner/record/foreign.h"
 #include "runner/record/migrate.h"
+#include "runner/record/rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,18 +81,6 @@ static enum status merge_look(const char *path, bool *write_ahead, struct error 
   return companion_check(path, err);
 }
 
-enum status merge_first_row(struct database *database, const char *name, struct merge_row *first,
-                            struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  *first = (struct merge_row){0};
-  enum status status = statement_prepare(database, name, &statement, err);
-  const bool row = statement_next(&statement, &status, err);
-  for (int i = 0; row && i < 2 && i < sqlite3_column_count(statement.stmt); i++) {
-    first->texts[i] = statement_column_optional(&statement, i, &first->arena);
-  }
-  return status;
-}
-
 /* A newer schema is refused: merging would silently lose what it added. */
 static enum status merge_judge_version(struct database *database, struct error *err) {
   int application_id = 0;
@@ -120,40 +109,37 @@ static enum status merge_judge_version(struct database *database, struct error *
         latest % MIGRATE_VERSIONS_PER_MAJOR);
   }
   RETURN_ON_ERROR(foreign_check_tables(database, err));
-  struct merge_row row;
-  RETURN_ON_ERROR(merge_first_row(database, "foreign/encoding", &row, err));
-  enum status status =
-      row.texts[0] == NULL
-          ? migrate_check_schema(database, err)
-          : error_set(err, STATUS_INVALID,
-                      "its texts are in %s, which haul never writes: it was changed by other means",
-                      row.texts[0]);
-  arena_fini(&row.arena);
-  return status;
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *encoding[ROW_WORDS];
+  RETURN_ON_ERROR(database_read_words(database, "foreign/encoding", NULL, &arena, encoding, err));
+  return encoding[0] == NULL
+             ? migrate_check_schema(database, err)
+             : error_set(err, STATUS_INVALID,
+                         "its texts are in %s, which haul never writes: it was changed by other "
+                         "means",
+                         encoding[0]);
 }
 
 static enum status merge_judge_content(struct database *database, struct error *err) {
-  struct merge_row row;
-  enum status status = merge_first_row(database, "merge/integrity", &row, err);
-  if (status == STATUS_OK && row.texts[0] != NULL && strcmp(row.texts[0], "ok") != 0) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *found[ROW_WORDS];
+  RETURN_ON_ERROR(database_read_words(database, "merge/integrity", NULL, &arena, found, err));
+  if (found[0] != NULL && strcmp(found[0], "ok") != 0) {
     /* The first line only names the database. */
-    const char *line = strncmp(row.texts[0], "***", 3) == 0 ? strchr(row.texts[0], '\n') : NULL;
-    line = line != NULL ? line + 1 : row.texts[0];
-    status = error_set(err, STATUS_CORRUPT,
-                       "it is damaged (%.*s); \"sqlite3 FILE .recover\" saves what can be read",
-                       (int)strcspn(line, "\n"), line);
+    const char *line = strncmp(found[0], "***", 3) == 0 ? strchr(found[0], '\n') : NULL;
+    line = line != NULL ? line + 1 : found[0];
+    return error_set(err, STATUS_CORRUPT,
+                     "it is damaged (%.*s); \"sqlite3 FILE .recover\" saves what can be read",
+                     (int)strcspn(line, "\n"), line);
   }
-  arena_fini(&row.arena);
-  RETURN_ON_ERROR(status);
-  status = merge_first_row(database, "database/broken_references", &row, err);
-  if (status == STATUS_OK && row.texts[0] != NULL) {
-    status = error_set(err, STATUS_CORRUPT,
-                       "it is damaged: rows of %s refer to rows that are not there (it was changed "
-                       "by other means)",
-                       row.texts[0]);
-  }
-  arena_fini(&row.arena);
-  return status;
+  RETURN_ON_ERROR(
+      database_read_words(database, "database/broken_references", NULL, &arena, found, err));
+  return found[0] == NULL
+             ? STATUS_OK
+             : error_set(err, STATUS_CORRUPT,
+                         "it is damaged: rows of %s refer to rows that are not there (it was "
+                         "changed by other means)",
+                         found[0]);
 }
 
 static enum status merge_copy_by_pages(struct database *from, const char *copy, struct error *err) {

@@ -34,11 +34,3 @@ struct merge_file {
   char run_uuid[CONTENT_KEY_MAX]; /* the same */
 };
 void merge_input_identify(const char *path, struct merge_file *file);
-
-/* Columns 0 and 1 of the first row of a statement; NULL where there is none. Kept by the arena. */
-struct merge_row {
-  struct arena arena;
-  const char *texts[2];
-};
-enum status merge_first_row(struct database *database, const char *name, struct merge_row *first,
-                            struct error *err) CHECK_RESULT;

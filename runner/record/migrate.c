@@ -1,5 +1,7 @@
 #include "runner/record/migrate.h"
 
+#include "engine/base/strings.h"
+
 #include "runner/record/content.h"
 #include "runner/record/rows.h"
 #include "schema/results/results_sql.h"
@@ -83,15 +85,16 @@ static enum status migrate_refuse_older(const struct database *database, struct 
 }
 
 enum status migrate_refuse_virtual(struct database *database, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "database/virtual_table", &statement, err);
-  if (statement_next(&statement, &status, err)) {
-    status = error_set(err, STATUS_INVALID,
-                       "it has a virtual table (%s), which haul never makes and does not open; "
-                       "\"haul merge\" and \"haul query\" need a file without one",
-                       statement_text(&statement, 0));
-  }
-  return status;
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *table[ROW_WORDS];
+  RETURN_ON_ERROR(
+      database_read_words(database, "database/virtual_table", NULL, &arena, table, err));
+  return table[0] == NULL
+             ? STATUS_OK
+             : error_set(err, STATUS_INVALID,
+                         "it has a virtual table (%s), which haul never makes and does not open; "
+                         "\"haul merge\" and \"haul query\" need a file without one",
+                         table[0]);
 }
 
 struct schema_text {
@@ -135,44 +138,46 @@ static enum status migrate_refuse_schema(const struct database *database, struct
 /* As its own text says. Views are those of the latest version alone: a migration makes them anew.
  */
 static enum status migrate_check_text(struct database *database, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
   const int version = database->version;
   const struct schema_text text = migrate_text_of(results_sql, results_sql_count, version);
-  bool same = false;
-  enum status status = statement_prepare(database, "database/schema_text", &statement, err);
-  statement_bind_int(&statement, ":version", version);
-  if (statement_next(&statement, &status, err)) {
-    same = strcmp(statement_text(&statement, 0), text.migrations) == 0 &&
-           (version < migrate_latest_version() ||
-            strcmp(statement_text(&statement, 1), text.views) == 0);
-  }
-  return status != STATUS_OK || same
-             ? status
-             : migrate_refuse_schema(database, err,
-                                     "its tables or views are not those of that schema%s",
-                                     MIGRATE_REFUSED);
+  const char *found[ROW_WORDS]; /* migrations, views */
+  RETURN_ON_ERROR(database_read_words(database, "database/schema_text",
+                                      PARAMETERS(PARAMETER(":version", version)), &arena, found,
+                                      err));
+  const bool same = strings_equal(found[0], text.migrations) &&
+                    (version < migrate_latest_version() || strings_equal(found[1], text.views));
+  return same ? STATUS_OK
+              : migrate_refuse_schema(database, err,
+                                      "its tables or views are not those of that schema%s",
+                                      MIGRATE_REFUSED);
 }
+
+struct made_table {
+  const char *name, *columns;
+};
 
 /* Each table of the one has the columns that it has in the other. */
 static enum status migrate_compare_columns(struct database *made, struct database *database,
                                            struct error *err) {
-  SCOPED(statement_finalize) struct statement expected = {0};
-  SCOPED(statement_finalize) struct statement found = {0};
-  enum status status = statement_prepare(made, "database/columns", &expected, err);
-  status = THEN(status, statement_prepare(database, "database/columns_of", &found, err));
-  while (statement_next(&expected, &status, err)) {
-    const char *table = statement_text(&expected, 0);
-    statement_bind_text(&found, ":table", table);
-    if (statement_next(&found, &status, err)) {
-      const char *columns = statement_text(&found, 0);
-      if (columns[0] == '\0') {
-        status = migrate_refuse_schema(database, err, "has no table %s" MIGRATE_REFUSED, table);
-      } else if (strcmp(columns, statement_text(&expected, 1)) != 0) {
-        status = migrate_refuse_schema(
-            database, err, "its table %s has other columns than there" MIGRATE_REFUSED, table);
-      }
+  static const struct row_member MEMBERS[] = {
+      ROW_MEMBER_TEXT(struct made_table, name), ROW_MEMBER_TEXT(struct made_table, columns), {0}};
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct made_table *tables = NULL;
+  size_t count = 0;
+  enum status status =
+      DATABASE_READ_ALL(made, "database/columns", NULL, MEMBERS, &arena, tables, count, err);
+  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+    const char *table = tables[i].name;
+    const char *columns[ROW_WORDS];
+    status = database_read_words(database, "database/columns_of",
+                                 PARAMETERS(PARAMETER(":table", table)), &arena, columns, err);
+    if (status == STATUS_OK && columns[0] == NULL) {
+      status = migrate_refuse_schema(database, err, "has no table %s" MIGRATE_REFUSED, table);
+    } else if (status == STATUS_OK && strcmp(columns[0], tables[i].columns) != 0) {
+      status = migrate_refuse_schema(
+          database, err, "its table %s has other columns than there" MIGRATE_REFUSED, table);
     }
-    statement_reset(&found);
   }
   return status;
 }
@@ -251,16 +256,16 @@ enum status migrate_check(struct database *database, enum database_access access
 }
 
 static enum status migrate_check_references(struct database *database, struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "database/broken_references", &statement, err);
-  if (statement_next(&statement, &status, err)) {
-    status = error_set(err, STATUS_CORRUPT,
-                       "%s: %lld rows of %s refer to rows that are not there; it was changed by "
-                       "other means and is not migrated",
-                       database->path, (long long)sqlite3_column_int64(statement.stmt, 1),
-                       statement_text(&statement, 0));
-  }
-  return status;
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *broken[ROW_WORDS]; /* a table, how many rows */
+  RETURN_ON_ERROR(
+      database_read_words(database, "database/broken_references", NULL, &arena, broken, err));
+  return broken[0] == NULL
+             ? STATUS_OK
+             : error_set(err, STATUS_CORRUPT,
+                         "%s: %s rows of %s refer to rows that are not there; it was changed by "
+                         "other means and is not migrated",
+                         database->path, broken[1], broken[0]);
 }
 
 static enum status migrate_write_text(struct database *database, const struct embedded_file *files,

@@ -137,6 +137,20 @@ enum status database_read(struct database *database, const char *name,
   return status;
 }
 
+enum status database_read_words(struct database *database, const char *name,
+                                const struct parameter *parameters, struct arena *arena,
+                                const char *words[ROW_WORDS], struct error *err) {
+  SCOPED(statement_finalize) struct statement statement = {0};
+  memset(words, 0, ROW_WORDS * sizeof *words);
+  enum status status = rows_prepare(database, name, parameters, &statement, err);
+  if (statement_next(&statement, &status, err)) {
+    for (int i = 0; i < ROW_WORDS && i < sqlite3_column_count(statement.stmt); i++) {
+      words[i] = statement_column_optional(&statement, i, arena);
+    }
+  }
+  return status;
+}
+
 enum status database_gather(struct database *database, const char *name,
                             const struct parameter *parameters, statement_take *take, void *context,
                             struct error *err) {

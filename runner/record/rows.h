@@ -123,5 +123,12 @@ enum status database_read_all(struct database *database, const char *name,
                               struct arena *arena, const struct row_array *rows,
                               struct error *err) CHECK_RESULT;
 
+/* The first columns of its first row, which a message is made of, as texts; NULL where there is no
+ * row, or no value. */
+enum { ROW_WORDS = 2 };
+enum status database_read_words(struct database *database, const char *name,
+                                const struct parameter *parameters, struct arena *arena,
+                                const char *words[ROW_WORDS], struct error *err) CHECK_RESULT;
+
 /* What a table of a text alone reads; lists of it are arrays of const char *. */
 extern const struct row_member ROW_WORD[];

@@ -30,12 +30,12 @@ SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_master) AS
 FROM pragma_application_id a, pragma_user_version v;
 
 -- name: table_names
-SELECT name FROM sqlite_master
+SELECT name AS word FROM sqlite_master
 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name;
 
 -- name: column_names
 -- Of the tables and views that a statement names.
-SELECT DISTINCT c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c
+SELECT DISTINCT c.name AS word FROM sqlite_master t JOIN pragma_table_info(t.name) c
 WHERE t.type IN ('table', 'view') AND instr(lower(:sql), lower(t.name)) > 0 ORDER BY c.name;
 
 -- name: view_with
@@ -73,7 +73,8 @@ INSERT INTO schema_text (version, migrations, views) VALUES (:version, :migratio
 
 -- name: columns
 -- Of each table.
-SELECT t.name, (SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_table_info(t.name) ORDER BY name))
+SELECT t.name AS name,
+  (SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_table_info(t.name) ORDER BY name)) AS columns
 FROM sqlite_master t WHERE t.type = 'table' ORDER BY t.name;
 
 -- name: columns_of

@@ -219,20 +219,33 @@ SELECT printf(
 FROM part p JOIN list l ON l.name = p.name
 ORDER BY p.name;
 
--- name: new_cases
--- What the keys of new cases are made of.
-SELECT i.name, i.key, i.case_key, i.definition, i.block, i.axes, i.path,
-  CASE i.host_written WHEN 1 THEN 'written' ELSE i.host_cache END, i.device_cache
+-- name: new_keys
+-- Of new rows the keys, and what they are keys of (runner/record/content.h): the length and the text of each part.
+SELECT 'case ' || i.name AS owner, ' (its definition)' AS part, i.case_key AS key, i.definition AS content, NULL AS before
 FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
-WHERE x.name = 'bench_case' AND x.known = 0;
-
--- name: new_scenarios
--- With the text as it was before migration 1003, which left the keys.
-SELECT i.name, i.key, i.description, i.text, i.resolved,
-  replace(replace(replace(i.resolved, 'host_cache = "as_is"', 'host_cache = "warm"'),
-    'host_cache = ["as_is"', 'host_cache = ["warm"'), 'host_cache = ["flushed", "as_is"', 'host_cache = ["flushed", "warm"')
-FROM temp.merge_id x JOIN input.scenario i ON i.id = x.input
-WHERE x.name = 'scenario' AND x.known = 0;
+WHERE x.name = 'bench_case' AND x.known = 0
+UNION ALL
+SELECT 'case ' || i.name, ' (its names)', i.key, (
+    SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
+    FROM json_each(json_array(i.case_key, i.block, i.name, ifnull(i.axes, ''), ifnull(i.path, ''),
+      ifnull(CASE i.host_written WHEN 1 THEN 'written' ELSE i.host_cache END, ''), ifnull(i.device_cache, ''))) t), NULL
+FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
+WHERE x.name = 'bench_case' AND x.known = 0
+UNION ALL
+SELECT 'scenario ' || s.name, '', s.key, (
+    SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
+    FROM json_each(json_array(s.name, s.description, s.text, s.resolved)) t), (
+    SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
+    FROM json_each(json_array(s.name, s.description, s.text, s.resolved_before)) t)
+FROM (
+  -- With the text as it was before migration 1003, which left the keys.
+  SELECT i.name, i.key, ifnull(i.description, '') AS description, ifnull(i.text, '') AS text,
+    ifnull(i.resolved, '') AS resolved,
+    replace(replace(replace(ifnull(i.resolved, ''), 'host_cache = "as_is"', 'host_cache = "warm"'),
+      'host_cache = ["as_is"', 'host_cache = ["warm"'), 'host_cache = ["flushed", "as_is"', 'host_cache = ["flushed", "warm"')
+      AS resolved_before
+  FROM temp.merge_id x JOIN input.scenario i ON i.id = x.input
+  WHERE x.name = 'scenario' AND x.known = 0) s;
 
 -- name: false_case
 -- A new case of which a column, or a row of its kind, is not what its definition says.
@@ -372,7 +385,7 @@ FROM (
   FROM temp.merge_id x WHERE x.name = 'run');
 
 -- name: new_fleets
-SELECT f.id, f.expected
+SELECT f.id AS id, f.expected AS expected
 FROM temp.merge_id x JOIN main.fleet f ON f.id = x.output
 WHERE x.name = 'fleet' AND x.known = 0 AND f.expected IS NOT NULL;
 
