@@ -375,7 +375,7 @@ void record_drop_pending(struct record *record) {
   }
 }
 
-static void *record_copy(const void *items, size_t count, size_t size_bytes) {
+void *record_copy(const void *items, size_t count, size_t size_bytes) {
   void *copy = record_reallocate(NULL, count, size_bytes);
   if (count > 0) {
     memcpy(copy, items, count * size_bytes);

@@ -382,23 +382,9 @@ const char *statement_text(const struct statement *statement, int i) {
   return text != NULL ? text : "";
 }
 
-char *statement_column_text(const struct statement *statement, int i, struct arena *arena) {
-  return arena_strdup(arena, statement_text(statement, i));
-}
-
 char *statement_column_optional(const struct statement *statement, int i, struct arena *arena) {
   const bool known = sqlite3_column_type(statement->stmt, i) != SQLITE_NULL;
-  return known ? statement_column_text(statement, i, arena) : NULL;
-}
-
-int statement_column_number(const struct statement *statement, int i) {
-  const bool known = sqlite3_column_type(statement->stmt, i) != SQLITE_NULL;
-  return known ? sqlite3_column_int(statement->stmt, i) : -1;
-}
-
-double statement_column_real(const struct statement *statement, int i) {
-  const bool known = sqlite3_column_type(statement->stmt, i) != SQLITE_NULL;
-  return known ? sqlite3_column_double(statement->stmt, i) : NAN;
+  return known ? arena_strdup(arena, statement_text(statement, i)) : NULL;
 }
 
 int statement_column_count(const struct statement *statement) {

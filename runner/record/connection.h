@@ -108,17 +108,11 @@ void statement_add_gather(sqlite3 *handle);
 double value_real(sqlite3_value *value);
 /* After a row was read and no more are wanted: reset and clear the bindings. */
 void statement_reset(struct statement *statement);
-/* Column i of the row at hand, kept by the arena. Never NULL: what the schema says of NULLs, a file
- * need not keep to, and so NULL is "". */
-char *statement_column_text(const struct statement *statement, int i, struct arena *arena);
-/* The same, valid until the next step. */
+/* Column i of the row at hand as text, valid until the next step. Never NULL: what the schema says
+ * of NULLs, a file need not keep to, and so NULL is "". */
 const char *statement_text(const struct statement *statement, int i);
-/* Of a column that may be NULL: NULL for NULL. */
+/* Kept by the arena; NULL for NULL. */
 char *statement_column_optional(const struct statement *statement, int i, struct arena *arena);
-/* Column i, or -1 for NULL. */
-int statement_column_number(const struct statement *statement, int i);
-/* Column i, or NAN for NULL. */
-double statement_column_real(const struct statement *statement, int i);
 /* How many columns the statement has. */
 int statement_column_count(const struct statement *statement);
 

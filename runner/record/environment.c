@@ -268,27 +268,35 @@ static enum status environment_read_devices(struct database *database, int64_t e
   return status;
 }
 
+struct link_row {
+  int source, target, distance;
+};
+
 static enum status environment_read_links(struct database *database, int64_t environment,
                                           struct machine *machine, struct error *err) {
+  static const struct row_member MEMBERS[] = {ROW_MEMBER(struct link_row, source),
+                                              ROW_MEMBER(struct link_row, target),
+                                              ROW_MEMBER(struct link_row, distance),
+                                              {0}};
   SCOPED(statement_finalize) struct statement statement = {0};
+  struct link_row link;
   enum status status = statement_prepare(database, "environment/links_of_machine", &statement, err);
-  statement_bind_int(&statement, ":environment", environment);
-  statement_bind_text(&statement, ":place", place_text(PLACE_GPU));
-  while (statement_next(&statement, &status, err)) {
-    const int from = statement_column_number(&statement, 0);
-    const int to = statement_column_number(&statement, 1);
-    if (from >= 0 && to >= 0 && from < (int)machine->gpu_count && to < (int)machine->gpu_count) {
-      environment_read_keys(&statement, &machine->links[from][to], LINK_KEYS, LINK_KEY_COUNT);
+  statement_bind(&statement, PARAMETERS(PARAMETER(":environment", environment),
+                                        PARAMETER(":place", place_text(PLACE_GPU))));
+  const int gpus = (int)machine->gpu_count;
+  while (rows_next(&statement, MEMBERS, &link, NULL, &status, err)) {
+    if (link.source >= 0 && link.target >= 0 && link.source < gpus && link.target < gpus) {
+      environment_read_keys(&statement, &machine->links[link.source][link.target], LINK_KEYS,
+                            LINK_KEY_COUNT);
     }
   }
-  statement_bind_int(&statement, ":environment", environment);
-  statement_bind_text(&statement, ":place", place_text(PLACE_NUMA));
-  while (statement_next(&statement, &status, err)) {
-    const int from = machine_node_index(machine, statement_column_number(&statement, 0));
-    const int to = machine_node_index(machine, statement_column_number(&statement, 1));
-    const int distance = statement_column_number(&statement, 5);
-    if (from >= 0 && to >= 0 && distance > 0) {
-      machine->node_distance[from][to] = (uint8_t)distance;
+  statement_bind(&statement, PARAMETERS(PARAMETER(":environment", environment),
+                                        PARAMETER(":place", place_text(PLACE_NUMA))));
+  while (rows_next(&statement, MEMBERS, &link, NULL, &status, err)) {
+    const int from = machine_node_index(machine, link.source);
+    const int to = machine_node_index(machine, link.target);
+    if (from >= 0 && to >= 0 && link.distance > 0) {
+      machine->node_distance[from][to] = (uint8_t)link.distance;
     }
   }
   return status;

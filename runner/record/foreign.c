@@ -69,12 +69,14 @@ static enum status foreign_read(struct database *database, struct objects *objec
                                               ROW_MEMBER_TEXT(struct object, name),
                                               ROW_COLUMN_TEXT(struct object, text, "sql"),
                                               {0}};
-  RETURN_ON_ERROR(DATABASE_READ_ALL(database, "foreign/objects", NULL, MEMBERS, &objects->arena,
-                                    objects->items, objects->count, err));
-  for (size_t i = 0; i < objects->count; i++) {
-    objects->items[i].text = foreign_plain(objects->items[i].text, &objects->arena);
+  SCOPED(statement_finalize) struct statement statement = {0};
+  struct object object;
+  enum status status = statement_prepare(database, "foreign/objects", &statement, err);
+  while (rows_next(&statement, MEMBERS, &object, &objects->arena, &status, err)) {
+    object.text = foreign_plain(object.text, &objects->arena);
+    *ARENA_ADD(&objects->arena, objects->items, objects->count, &objects->capacity) = object;
   }
-  return STATUS_OK;
+  return status;
 }
 
 /* Lines of "type name text", sorted as objects are. */
@@ -125,9 +127,11 @@ static void foreign_list(const struct objects *found, const struct objects *expe
                          struct strbuf *list) {
   size_t shown = 0;
   for (size_t i = 0, j = 0; i < found->count || j < expected->count;) {
-    const struct object *here = i < found->count ? &found->items[i] : NULL;
-    const struct object *wanted = j < expected->count ? &expected->items[j] : NULL;
-    const int order = here == NULL ? 1 : wanted == NULL ? -1 : foreign_compare_names(here, wanted);
+    const struct object *here = found->items + i;
+    const struct object *wanted = expected->items + j;
+    const int order = i == found->count      ? 1
+                      : j == expected->count ? -1
+                                             : foreign_compare_names(here, wanted);
     const struct object *named = order <= 0 ? here : wanted;
     const bool same = order == 0 && strcmp(here->text, wanted->text) == 0;
     i += order <= 0;

@@ -54,21 +54,12 @@ enum status run_words_read(struct database *database, struct arena *arena,
   return STATUS_OK;
 }
 
-static enum status manage_tag_each(struct database *database, const struct run_list *runs,
-                                   const char *tag, struct error *err) {
-  enum status status = STATUS_OK;
-  for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
-    status =
-        database_do(database, "manage/set_tag",
-                    PARAMETERS(PARAMETER(":run", runs->runs[i].id), PARAMETER(":tag", tag)), err);
-  }
-  return status;
-}
-
 enum status run_tag_set(struct database *database, const struct run_list *runs, const char *tag,
                         struct error *err) {
   RETURN_ON_ERROR(database_begin(database, err));
-  return database_end(database, manage_tag_each(database, runs, tag, err), err);
+  return database_end(
+      database,
+      run_list_do(database, "manage/set_tag", runs, PARAMETERS(PARAMETER(":tag", tag)), err), err);
 }
 
 static const struct row_member TO_DELETE_MEMBERS[] = {
@@ -103,37 +94,14 @@ enum status old_health_runs_read(struct database *database, const char *scenario
                            RUN_REF_MEMBERS, arena, runs->runs, runs->count, err);
 }
 
-static enum status manage_add_deleted(struct database *database, const struct run_list *runs,
-                                      struct error *err) {
-  enum status status = STATUS_OK;
-  for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
-    status = database_do(database, "delete/add_run",
-                         PARAMETERS(PARAMETER(":run", runs->runs[i].id)), err);
-  }
-  return status;
-}
-
 enum status runs_delete(struct database *database, const struct run_list *runs, struct error *err) {
   RETURN_ON_ERROR(database_begin(database, err));
   enum status status = database_script(database, "delete/begin", err);
-  status = THEN(status, manage_add_deleted(database, runs, err));
+  status = THEN(status, run_list_do(database, "delete/add_run", runs, NULL, err));
   status = THEN(status, database_script(database, "delete/delete_runs", err));
   status = THEN(status, database_run_generated(database, "delete/delete_kinds", err));
   status = THEN(status, database_script(database, "delete/delete_unused", err));
   return database_end(database, status, err);
-}
-
-static enum status manage_choose_pruned(struct database *database,
-                                        const struct trials_to_prune *prune, struct error *err) {
-  enum status status = database_do(database, "upkeep/choose",
-                                   PARAMETERS(PARAMETER(":before", prune->before_ns),
-                                              PARAMETER(":keep_baselines", prune->keep_baselines)),
-                                   err);
-  for (size_t i = 0; i < prune->kept->count && status == STATUS_OK; i++) {
-    status = database_do(database, "upkeep/keep",
-                         PARAMETERS(PARAMETER(":run", prune->kept->runs[i].id)), err);
-  }
-  return status;
 }
 
 static const struct row_member PRUNE_MEMBERS[] = {
@@ -150,7 +118,11 @@ enum status trials_prune(struct database *database, struct trials_to_prune *prun
   database_limit_time(database, 0, NULL);
   RETURN_ON_ERROR(database_begin(database, err));
   enum status status = database_script(database, "upkeep/begin", err);
-  status = THEN(status, manage_choose_pruned(database, prune, err));
+  status = THEN(status, database_do(database, "upkeep/choose",
+                                    PARAMETERS(PARAMETER(":before", prune->before_ns),
+                                               PARAMETER(":keep_baselines", prune->keep_baselines)),
+                                    err));
+  status = THEN(status, run_list_do(database, "upkeep/keep", prune->kept, NULL, err));
   status = THEN(
       status, database_read(database, "upkeep/count", NULL, PRUNE_MEMBERS, prune, NULL, NULL, err));
   if (!prune->dry_run) {

@@ -62,6 +62,8 @@ enum status record_find(struct record *record, const char *name, const struct pa
                         int64_t *number, struct error *err) CHECK_RESULT;
 /* Aborts for want of memory. */
 void *record_reallocate(void *memory, size_t count, size_t size_bytes);
+/* A copy of an array, for free(). */
+void *record_copy(const void *items, size_t count, size_t size_bytes);
 
 /* Inside a transaction each: find or add by content; *id is the row's. */
 enum status record_add_environment(struct record *record, const struct machine *machine,

@@ -153,12 +153,6 @@ static const struct row_member FLOW_TRIAL_MEMBERS[] = {
     ROW_MEMBER(struct flow_trial, start_ns),   ROW_MEMBER(struct flow_trial, elapsed_ns),
     ROW_MEMBER(struct flow_trial, iterations), {0}};
 
-/* A copy for free(). */
-static void *record_keep(const void *items, size_t count, size_t size_bytes) {
-  void *kept = record_reallocate(NULL, count, size_bytes);
-  return count > 0 ? memcpy(kept, items, count * size_bytes) : kept;
-}
-
 bool record_read_visits(struct record *record, uint32_t process, const char *case_key,
                         struct visits_read *visits) {
   struct error err = {0};
@@ -183,8 +177,8 @@ bool record_read_visits(struct record *record, uint32_t process, const char *cas
   if (status != STATUS_OK) {
     return false;
   }
-  read.trials = record_keep(read.trials, read.trial_count, sizeof *read.trials);
-  read.flow_trials = record_keep(read.flow_trials, read.flow_trial_count, sizeof *read.flow_trials);
+  read.trials = record_copy(read.trials, read.trial_count, sizeof *read.trials);
+  read.flow_trials = record_copy(read.flow_trials, read.flow_trial_count, sizeof *read.flow_trials);
   *visits = read;
   return true;
 }

@@ -1,5 +1,6 @@
 #include "runner/record/rows.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ static int row_enum(const struct row_member *member, const char *text) {
 static void row_take(const struct statement *statement, int i, const struct row_member *member,
                      void *value, struct arena *arena) {
   sqlite3_stmt *stmt = statement->stmt;
+  const bool known = sqlite3_column_type(stmt, i) != SQLITE_NULL;
   switch (member->type) {
   case ROW_INTEGER: {
     const int64_t integer = sqlite3_column_int64(stmt, i); /* little-endian, as haul's machines */
@@ -49,26 +51,25 @@ static void row_take(const struct statement *statement, int i, const struct row_
     break;
   }
   case ROW_NUMBER:
-    *(int *)value = statement_column_number(statement, i);
+    *(int *)value = known ? sqlite3_column_int(stmt, i) : -1;
     break;
   case ROW_BOOL:
     *(bool *)value = sqlite3_column_int(stmt, i) != 0;
     break;
   case ROW_REAL:
-    *(double *)value = statement_column_real(statement, i);
+    *(double *)value = known ? sqlite3_column_double(stmt, i) : NAN;
     break;
   case ROW_OPTIONAL:
     *(const char **)value = statement_column_optional(statement, i, arena);
     break;
   case ROW_TEXT:
-    *(const char **)value = statement_column_text(statement, i, arena);
+    *(const char **)value = arena_strdup(arena, statement_text(statement, i));
     break;
   case ROW_ARRAY:
     (void)snprintf(value, member->size, "%s", statement_text(statement, i));
     break;
   case ROW_ENUM: {
-    const char *text = (const char *)sqlite3_column_text(stmt, i);
-    const int index = text == NULL ? 0 : row_enum(member, text);
+    const int index = known ? row_enum(member, statement_text(statement, i)) : 0;
     memcpy(value, &index, sizeof index);
     break;
   }

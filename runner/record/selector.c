@@ -2,7 +2,6 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/order.h"
-#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 
 #include <ctype.h>
@@ -10,63 +9,36 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-  NAMES_SHOWN = 8,
-  RANGES_SHOWN = 8,
-  RUNS_SHOWN = 3,
-  LIST_MAX = 800,
-  UUID_DIGITS = RUN_UUID_MAX - 1
-};
-/* Of a UUIDv7: its time in ms, and the version. */
-enum { UUID_DIGITS_SHOWN = 13 };
+enum { NAMES_SHOWN = 8, RANGES_SHOWN = 8, RUNS_SHOWN = 3, UUID_DIGITS = RUN_UUID_MAX - 1 };
 
 const struct row_member RUN_REF_MEMBERS[] = {
     ROW_MEMBER(struct run_ref, id), ROW_MEMBER(struct run_ref, uuid), {0}};
-
-/* The rows of a statement as "a, b, c ..."; only the first few of many runs. */
-static enum status selector_list_rows(struct statement *statement, bool runs, struct strbuf *list,
-                                      size_t *count, struct error *err) {
-  enum status status = STATUS_OK;
-  const size_t shown = runs ? RUNS_SHOWN : NAMES_SHOWN;
-  for (*count = 0; statement_next(statement, &status, err); ++*count) {
-    sqlite3_stmt *stmt = statement->stmt;
-    if (*count >= shown) {
-      strbuf_append(list, *count > shown ? "" : runs ? ", ... (see haul list runs)" : " ...");
-      continue;
-    }
-    strbuf_append(list, *count > 0 ? ", " : "");
-    if (!runs) {
-      strbuf_append(list, statement_text(statement, 0));
-      continue;
-    }
-    const char *tag = statement_text(statement, 4);
-    strbuf_printf(list, "run %lld (%.*s, %s, %s%s%s)", (long long)sqlite3_column_int64(stmt, 0),
-                  UUID_DIGITS_SHOWN, statement_text(statement, 1), statement_text(statement, 3),
-                  statement_text(statement, 2), tag[0] != '\0' ? ", tag " : "", tag);
-  }
-  return status;
-}
 
 /* An error that says what is wrong and what exists: the runs whose UUIDs begin with prefix, or, if
  * that is NULL, the names that the statement lists. */
 static enum status selector_refuse(struct database *database, enum status wrong,
                                    const char *message, const char *name, const char *prefix,
                                    struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
+  SCOPED(arena_fini) struct arena arena = {0};
+  const bool runs = prefix != NULL;
+  const size_t shown = runs ? RUNS_SHOWN : NAMES_SHOWN;
+  const char **words = NULL;
+  const char *list = "";
   size_t count = 0;
-  enum status status = statement_prepare(database, name, &statement, err);
-  SCOPED(strbuf_fini) struct strbuf list = STRBUF(LIST_MAX);
-  if (prefix != NULL) {
-    statement_bind_text(&statement, ":name", prefix);
+  RETURN_ON_ERROR(DATABASE_READ_ALL(database, name,
+                                    runs ? PARAMETERS(PARAMETER(":name", prefix)) : NULL, ROW_WORD,
+                                    &arena, words, count, err));
+  if (count == 0) {
+    return error_set(err, wrong, "%s; there are none", message);
   }
-  status = THEN(status, selector_list_rows(&statement, prefix != NULL, &list, &count, err));
-  if (status == STATUS_OK && count == 0) {
-    status = error_set(err, wrong, "%s; there are none", message);
-  } else if (status == STATUS_OK) {
-    status = error_set(err, wrong, "%s; there %s: %s", message, strings_plural(count, "is", "are"),
-                       list.text);
+  for (size_t i = 0; i < count && i < shown; i++) {
+    list = arena_add_word(&arena, list, words[i]);
   }
-  return status;
+  return error_set(err, wrong, "%s; there %s: %s%s", message, strings_plural(count, "is", "are"),
+                   list,
+                   count <= shown ? ""
+                   : runs         ? ", ... (see haul list runs)"
+                                  : " ...");
 }
 
 /* Every run that a statement gives, each once. *count: their number, before that. */
@@ -359,23 +331,19 @@ enum status selector_find_named_fleet(struct database *database, const char *nam
 
 static enum status selector_delete_runs(struct database *database, const char *name, bool *any,
                                         struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  enum status status = statement_prepare(database, "select/delete_baseline", &statement, err);
-  statement_bind_text(&statement, ":name", name);
-  (void)statement_next(&statement, &status, err);
+  const enum status status =
+      database_do(database, "select/delete_baseline", PARAMETERS(PARAMETER(":name", name)), err);
   *any = status == STATUS_OK && sqlite3_changes(database->handle) > 0;
   return status;
 }
 
-static enum status selector_insert_runs(struct database *database, const char *name,
-                                        const struct run_list *runs, struct error *err) {
+enum status run_list_do(struct database *database, const char *name, const struct run_list *runs,
+                        const struct parameter *parameters, struct error *err) {
   SCOPED(statement_finalize) struct statement statement = {0};
-  const int64_t set_at_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
-  enum status status = statement_prepare(database, "select/insert_baseline", &statement, err);
+  enum status status = statement_prepare(database, name, &statement, err);
   for (size_t i = 0; i < runs->count && status == STATUS_OK; i++) {
-    statement_bind_text(&statement, ":name", name);
+    statement_bind(&statement, parameters);
     statement_bind_int(&statement, ":run", runs->runs[i].id);
-    statement_bind_int(&statement, ":set_at_ns", set_at_ns);
     status = statement_run(&statement, err);
   }
   return status;
@@ -385,7 +353,12 @@ enum status baseline_set(struct database *database, const char *name, const stru
                          bool *replaced, struct error *err) {
   RETURN_ON_ERROR(database_begin(database, err));
   enum status status = selector_delete_runs(database, name, replaced, err);
-  status = THEN(status, selector_insert_runs(database, name, runs, err));
+  status =
+      THEN(status,
+           run_list_do(database, "select/insert_baseline", runs,
+                       PARAMETERS(PARAMETER(":name", name),
+                                  PARAMETER(":set_at_ns", (int64_t)clock_read_ns(CLOCK_REALTIME))),
+                       err));
   return database_end(database, status, err);
 }
 

@@ -64,6 +64,9 @@ struct run_list {
   struct run_ref *runs; /* each once; in the arena */
   size_t count;
 };
+/* A statement once for each run of a list, which is its :run. */
+enum status run_list_do(struct database *database, const char *name, const struct run_list *runs,
+                        const struct parameter *parameters, struct error *err) CHECK_RESULT;
 
 /* "1-6, 13" of one or more numbers of runs, which it sorts; the first of many. */
 const char *selector_numbers(struct arena *arena, int64_t *ids, size_t count);

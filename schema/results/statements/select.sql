@@ -64,9 +64,10 @@ ORDER BY r.started_at_ns, r.id;
 SELECT r.id, r.uuid FROM fleet f JOIN run r ON r.fleet = f.id WHERE f.name = :name ORDER BY r.started_at_ns, r.id;
 
 -- name: runs_by_prefix
-SELECT r.id, r.uuid,
-  strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch') AS started_at,
-  s.name AS scenario, r.tag
+-- word: as messages list it, with the time in ms and the version of the UUIDv7.
+SELECT r.id, r.uuid, 'run ' || r.id || ' (' || substr(r.uuid, 1, 13) || ', ' || s.name || ', '
+  || strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch')
+  || ifnull(', tag ' || nullif(r.tag, ''), '') || ')' AS word
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.uuid >= :name AND r.uuid < :name || 'g'
 ORDER BY r.started_at_ns DESC, r.id DESC LIMIT 9;
@@ -85,15 +86,15 @@ SELECT r.id, r.uuid FROM baseline b JOIN run r ON r.id = b.run WHERE b.name = :n
 ORDER BY r.started_at_ns, r.id;
 
 -- name: known_tags
-SELECT tag FROM run WHERE tag IS NOT NULL GROUP BY tag ORDER BY max(started_at_ns) DESC LIMIT 9;
+SELECT tag AS word FROM run WHERE tag IS NOT NULL GROUP BY tag ORDER BY max(started_at_ns) DESC LIMIT 9;
 
 -- name: known_drivers
-SELECT DISTINCT e.driver_version FROM environment e
+SELECT DISTINCT e.driver_version AS word FROM environment e
 WHERE e.driver_version IS NOT NULL AND EXISTS (SELECT 1 FROM run r WHERE r.environment = e.id)
 ORDER BY 1 LIMIT 9;
 
 -- name: known_baselines
-SELECT DISTINCT name FROM baseline ORDER BY 1 LIMIT 9;
+SELECT DISTINCT name AS word FROM baseline ORDER BY 1 LIMIT 9;
 
 -- name: delete_baseline
 DELETE FROM baseline WHERE name = :name;
