@@ -104,29 +104,14 @@ static enum status merge_open_output(struct merge *merge, struct error *err) {
 static enum status merge_check_columns(struct merge *merge, struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
   const char *schema[ROW_WORDS];
-  const char *missing[ROW_WORDS];
   RETURN_ON_ERROR(database_read_words(merge->output, "merge/schema", NULL, &arena, schema, err));
   if (strings_equal(schema[0], merge->schema)) {
     return STATUS_OK;
   }
-  RETURN_ON_ERROR(database_read_words(merge->output, "merge/missing", NULL, &arena, missing, err));
-  if (missing[0] != NULL) {
-    return error_set(err, STATUS_INVALID, "it has no column %s.%s" DATABASE_ALTERED, missing[0],
-                     missing[1]);
-  }
+  RETURN_ON_ERROR(database_refuse_row(merge->output, "merge/missing", STATUS_INVALID,
+                                      "it has no column %s.%s" DATABASE_ALTERED, err));
   merge->schema = schema[0] != NULL ? arena_strdup(&merge->arena, schema[0]) : merge->schema;
   return STATUS_OK;
-}
-
-/* STATUS_INVALID: the statement has a row. format: of its two columns. */
-static enum status merge_refuse_row(struct database *output, const char *name, const char *format,
-                                    struct error *err) __attribute__((format(printf, 3, 0)));
-static enum status merge_refuse_row(struct database *output, const char *name, const char *format,
-                                    struct error *err) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  const char *words[ROW_WORDS];
-  RETURN_ON_ERROR(database_read_words(output, name, NULL, &arena, words, err));
-  return words[0] != NULL ? error_set(err, STATUS_INVALID, format, words[0], words[1]) : STATUS_OK;
 }
 
 /* ---- what keys stand for ---- */
@@ -202,10 +187,11 @@ static enum status merge_check_content(struct merge *merge, struct error *err) {
                             "both was changed by other means",
                             err));
   status = THEN(status, merge_check_keys(output, err));
-  return THEN(status, merge_refuse_row(output, "merge/false_case",
-                                       "its case %s has a %s that is not what its definition says: "
-                                       "it was changed by other means",
-                                       err));
+  return THEN(status,
+              database_refuse_row(output, "merge/false_case", STATUS_INVALID,
+                                  "its case %s has a %s that is not what its definition says: "
+                                  "it was changed by other means",
+                                  err));
 }
 
 struct new_fleet {
@@ -245,8 +231,9 @@ static enum status merge_copy_rows(struct merge *merge, struct merge_result *res
   struct database *output = merge->output;
   enum status status = merge_check_columns(merge, err);
   status = THEN(status, database_script(output, "merge/identify", err));
-  status = THEN(
-      status, merge_refuse_row(output, "merge/conflict",
+  status =
+      THEN(status,
+           database_refuse_row(output, "merge/conflict", STATUS_INVALID,
                                "its run %s is there already with another %s: it was resumed in two "
                                "copies of a database; keep one of them",
                                err));

@@ -109,15 +109,10 @@ static enum status merge_judge_version(struct database *database, struct error *
         latest % MIGRATE_VERSIONS_PER_MAJOR);
   }
   RETURN_ON_ERROR(foreign_check_tables(database, err));
-  SCOPED(arena_fini) struct arena arena = {0};
-  const char *encoding[ROW_WORDS];
-  RETURN_ON_ERROR(database_read_words(database, "foreign/encoding", NULL, &arena, encoding, err));
-  return encoding[0] == NULL
-             ? migrate_check_schema(database, err)
-             : error_set(err, STATUS_INVALID,
-                         "its texts are in %s, which haul never writes: it was changed by other "
-                         "means",
-                         encoding[0]);
+  RETURN_ON_ERROR(database_refuse_row(
+      database, "foreign/encoding", STATUS_INVALID,
+      "its texts are in %s, which haul never writes: it was changed by other means", err));
+  return migrate_check_schema(database, err);
 }
 
 static enum status merge_judge_content(struct database *database, struct error *err) {
@@ -132,14 +127,10 @@ static enum status merge_judge_content(struct database *database, struct error *
                      "it is damaged (%.*s); \"sqlite3 FILE .recover\" saves what can be read",
                      (int)strcspn(line, "\n"), line);
   }
-  RETURN_ON_ERROR(
-      database_read_words(database, "database/broken_references", NULL, &arena, found, err));
-  return found[0] == NULL
-             ? STATUS_OK
-             : error_set(err, STATUS_CORRUPT,
-                         "it is damaged: rows of %s refer to rows that are not there (it was "
-                         "changed by other means)",
-                         found[0]);
+  return database_refuse_row(database, "database/broken_references", STATUS_CORRUPT,
+                             "it is damaged: rows of %s refer to rows that are not there (it was "
+                             "changed by other means)",
+                             err);
 }
 
 static enum status merge_copy_by_pages(struct database *from, const char *copy, struct error *err) {

@@ -85,16 +85,11 @@ static enum status migrate_refuse_older(const struct database *database, struct 
 }
 
 enum status migrate_refuse_virtual(struct database *database, struct error *err) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  const char *table[ROW_WORDS];
-  RETURN_ON_ERROR(
-      database_read_words(database, "database/virtual_table", NULL, &arena, table, err));
-  return table[0] == NULL
-             ? STATUS_OK
-             : error_set(err, STATUS_INVALID,
-                         "it has a virtual table (%s), which haul never makes and does not open; "
-                         "\"haul merge\" and \"haul query\" need a file without one",
-                         table[0]);
+  return database_refuse_row(
+      database, "database/virtual_table", STATUS_INVALID,
+      "it has a virtual table (%s), which haul never makes and does not open; \"haul merge\" and "
+      "\"haul query\" need a file without one",
+      err);
 }
 
 struct schema_text {
@@ -256,16 +251,14 @@ enum status migrate_check(struct database *database, enum database_access access
 }
 
 static enum status migrate_check_references(struct database *database, struct error *err) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  const char *broken[ROW_WORDS]; /* a table, how many rows */
-  RETURN_ON_ERROR(
-      database_read_words(database, "database/broken_references", NULL, &arena, broken, err));
-  return broken[0] == NULL
-             ? STATUS_OK
-             : error_set(err, STATUS_CORRUPT,
-                         "%s: %s rows of %s refer to rows that are not there; it was changed by "
-                         "other means and is not migrated",
-                         database->path, broken[1], broken[0]);
+  const enum status status =
+      database_refuse_row(database, "database/broken_references", STATUS_CORRUPT,
+                          "%2$s rows of %1$s refer to rows that are not there; it was changed by "
+                          "other means and is not migrated",
+                          err);
+  return status == STATUS_CORRUPT && err->native_code == 0 /* SQLite's own errors name the file */
+             ? error_prefix(err, "%s: ", database->path)
+             : status;
 }
 
 static enum status migrate_write_text(struct database *database, const struct embedded_file *files,

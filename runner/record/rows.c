@@ -152,6 +152,14 @@ enum status database_read_words(struct database *database, const char *name,
   return status;
 }
 
+enum status database_refuse_row(struct database *database, const char *name, enum status refused,
+                                const char *format, struct error *err) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *words[ROW_WORDS];
+  RETURN_ON_ERROR(database_read_words(database, name, NULL, &arena, words, err));
+  return words[0] != NULL ? error_set(err, refused, format, words[0], words[1]) : STATUS_OK;
+}
+
 enum status database_gather(struct database *database, const char *name,
                             const struct parameter *parameters, statement_take *take, void *context,
                             struct error *err) {

@@ -130,5 +130,10 @@ enum status database_read_words(struct database *database, const char *name,
                                 const struct parameter *parameters, struct arena *arena,
                                 const char *words[ROW_WORDS], struct error *err) CHECK_RESULT;
 
+/* `refused` where the statement has a row: the message takes those two texts of it. */
+enum status database_refuse_row(struct database *database, const char *name, enum status refused,
+                                const char *format, struct error *err) CHECK_RESULT
+    __attribute__((format(printf, 4, 0)));
+
 /* What a table of a text alone reads; lists of it are arrays of const char *. */
 extern const struct row_member ROW_WORD[];
