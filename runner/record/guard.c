@@ -2,164 +2,39 @@
 
 #include "engine/base/arena.h"
 
+#include <string.h>
+
 /* Functions of their arguments alone, of the clock and of random numbers: SQLite's own, JSON and
  * mathematics. sqlite_rename_... and sqlite_drop_column are what ALTER TABLE calls; no statement
  * can.
  */
-static const char *const FUNCTIONS[] = {"->",
-                                        "->>",
-                                        "abs",
-                                        "acos",
-                                        "acosh",
-                                        "asin",
-                                        "asinh",
-                                        "atan",
-                                        "atan2",
-                                        "atanh",
-                                        "avg",
-                                        "ceil",
-                                        "ceiling",
-                                        "changes",
-                                        "char",
-                                        "coalesce",
-                                        "concat",
-                                        "concat_ws",
-                                        "cos",
-                                        "cosh",
-                                        "count",
-                                        "cume_dist",
-                                        "current_date",
-                                        "current_time",
-                                        "current_timestamp",
-                                        "date",
-                                        "datetime",
-                                        "degrees",
-                                        "dense_rank",
-                                        "exp",
-                                        "first_value",
-                                        "floor",
-                                        "format",
-                                        "gather",
-                                        "glob",
-                                        "group_concat",
-                                        "hex",
-                                        "if",
-                                        "ifnull",
-                                        "iif",
-                                        "instr",
-                                        "json",
-                                        "json_array",
-                                        "json_array_length",
-                                        "json_error_position",
-                                        "json_extract",
-                                        "json_group_array",
-                                        "json_group_object",
-                                        "json_insert",
-                                        "json_object",
-                                        "json_patch",
-                                        "json_pretty",
-                                        "json_quote",
-                                        "json_remove",
-                                        "json_replace",
-                                        "json_set",
-                                        "json_type",
-                                        "json_valid",
-                                        "jsonb",
-                                        "jsonb_array",
-                                        "jsonb_extract",
-                                        "jsonb_group_array",
-                                        "jsonb_group_object",
-                                        "jsonb_insert",
-                                        "jsonb_object",
-                                        "jsonb_patch",
-                                        "jsonb_remove",
-                                        "jsonb_replace",
-                                        "jsonb_set",
-                                        "julianday",
-                                        "lag",
-                                        "last_insert_rowid",
-                                        "last_value",
-                                        "lead",
-                                        "length",
-                                        "like",
-                                        "likelihood",
-                                        "likely",
-                                        "ln",
-                                        "log",
-                                        "log10",
-                                        "log2",
-                                        "lower",
-                                        "ltrim",
-                                        "max",
-                                        "median",
-                                        "min",
-                                        "mod",
-                                        "nth_value",
-                                        "ntile",
-                                        "nullif",
-                                        "octet_length",
-                                        "percent_rank",
-                                        "percentile",
-                                        "percentile_cont",
-                                        "percentile_disc",
-                                        "pi",
-                                        "pow",
-                                        "power",
-                                        "printf",
-                                        "quote",
-                                        "radians",
-                                        "random",
-                                        "randomblob",
-                                        "rank",
-                                        "replace",
-                                        "round",
-                                        "row_number",
-                                        "rtrim",
-                                        "sign",
-                                        "sin",
-                                        "sinh",
-                                        "soundex",
-                                        "sqlite_compileoption_get",
-                                        "sqlite_compileoption_used",
-                                        "sqlite_drop_column",
-                                        "sqlite_rename_column",
-                                        "sqlite_rename_quotefix",
-                                        "sqlite_rename_table",
-                                        "sqlite_rename_test",
-                                        "sqlite_source_id",
-                                        "sqlite_version",
-                                        "sqrt",
-                                        "strftime",
-                                        "string_agg",
-                                        "substr",
-                                        "substring",
-                                        "subtype",
-                                        "sum",
-                                        "tan",
-                                        "tanh",
-                                        "time",
-                                        "timediff",
-                                        "total",
-                                        "total_changes",
-                                        "trim",
-                                        "trunc",
-                                        "typeof",
-                                        "unhex",
-                                        "unicode",
-                                        "unistr",
-                                        "unistr_quote",
-                                        "unixepoch",
-                                        "unlikely",
-                                        "upper",
-                                        "zeroblob"};
+static const char FUNCTIONS[] =
+    " -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce"
+    " concat concat_ws cos cosh count cume_dist current_date current_time current_timestamp date"
+    " datetime degrees dense_rank exp first_value floor format gather glob group_concat hex if"
+    " ifnull iif instr json json_array json_array_length json_error_position json_extract"
+    " json_group_array json_group_object json_insert json_object json_patch json_pretty"
+    " json_quote json_remove json_replace json_set json_type json_valid jsonb jsonb_array"
+    " jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object jsonb_patch"
+    " jsonb_remove jsonb_replace jsonb_set julianday lag last_insert_rowid last_value lead"
+    " length like likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value"
+    " ntile nullif octet_length percent_rank percentile percentile_cont percentile_disc pi pow"
+    " power printf quote radians random randomblob rank replace round row_number rtrim sign sin"
+    " sinh soundex sqlite_compileoption_get sqlite_compileoption_used sqlite_drop_column"
+    " sqlite_rename_column sqlite_rename_quotefix sqlite_rename_table sqlite_rename_test"
+    " sqlite_source_id sqlite_version sqrt strftime string_agg substr substring subtype sum tan"
+    " tanh time timediff total total_changes trim trunc typeof unhex unicode unistr unistr_quote"
+    " unixepoch unlikely upper zeroblob ";
 
 bool guard_allows_function(const char *name) {
-  for (size_t i = 0; name != NULL && i < COUNT_OF(FUNCTIONS); i++) {
-    if (sqlite3_stricmp(name, FUNCTIONS[i]) == 0) {
-      return true;
-    }
+  const size_t length = name != NULL ? strlen(name) : 0;
+  const char *word = FUNCTIONS + strspn(FUNCTIONS, " ");
+  while (*word != '\0' &&
+         (strcspn(word, " ") != length || sqlite3_strnicmp(word, name, (int)length) != 0)) {
+    word += strcspn(word, " ");
+    word += strspn(word, " ");
   }
-  return false;
+  return *word != '\0';
 }
 
 static int guard_authorize(void *context, int action, const char *first, const char *second,
