@@ -125,6 +125,13 @@ void engine_expect(struct engine *engine, const struct bench_case *bench_case) {
   }
 }
 
+void engine_prepare(struct engine *engine, const struct bench_case *bench_case) {
+  if (engine->context.cuda != NULL) {
+    (void)!cuda_session_prepare(engine->context.cuda, workload_gpus(bench_case),
+                                workload_kernel_modules(bench_case), NULL);
+  }
+}
+
 static void engine_bound_pool(struct engine *engine, const struct bench_case *bench_case) {
   const struct machine *machine = engine->context.machine;
   uint64_t host_bytes = 0;

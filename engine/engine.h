@@ -38,6 +38,8 @@ void engine_serve(int fd, const struct machine *machine, uint32_t process);
 enum status engine_new(const struct machine *machine, struct peers *peers, struct engine **engine,
                        struct error *err) CHECK_RESULT;
 void engine_free(struct engine *engine);
+/* This case comes first: have contexts and kernels for it. Errors are left to the case. */
+void engine_prepare(struct engine *engine, const struct bench_case *bench_case);
 /* This case is to be measured later: memory that it and an earlier one can share is then allocated
  * once. */
 void engine_expect(struct engine *engine, const struct bench_case *bench_case);

@@ -15,6 +15,7 @@ static const struct supervise_ops RUN_OPS = {
     .engine_case_processes = engine_case_processes,
     .engine_serve = engine_serve,
     .engine_expect = engine_expect,
+    .engine_prepare = engine_prepare,
     .engine_run_case = engine_run_case,
     .engine_free = engine_free,
     .telemetry_new = telemetry_new,

@@ -203,15 +203,16 @@ supervise_lose_worker(struct supervisor *supervisor, struct error *err, const ch
   return STATUS_OK;
 }
 
-static enum status supervise_fork_worker(struct supervisor *supervisor, struct error *err) {
+static enum status supervise_fork_worker(struct supervisor *supervisor, bool ahead,
+                                         struct error *err) {
   supervisor->announced = false;
-  return worker_start(&supervisor->worker, supervisor->plan, supervisor->options->ops, err);
+  return worker_start(&supervisor->worker, supervisor->plan, supervisor->options->ops, ahead, err);
 }
 
 /* STATUS_OK without a worker: this try failed, and another may succeed. */
 static enum status supervise_ready_worker(struct supervisor *supervisor, struct error *err) {
   if (supervisor->worker.pid == 0) {
-    RETURN_ON_ERROR(supervise_fork_worker(supervisor, err));
+    RETURN_ON_ERROR(supervise_fork_worker(supervisor, false, err));
   }
   struct message message;
   uint64_t limit_ns = supervise_within_budget(
@@ -629,7 +630,7 @@ struct supervisor *supervise_new(const struct plan *plan, const struct supervise
 
 void supervise_start_worker(struct supervisor *supervisor) {
   if (supervisor->plan->case_count > supervisor->plan->skip_count) {
-    (void)!supervise_fork_worker(supervisor, NULL); /* supervise_run() tries again */
+    (void)!supervise_fork_worker(supervisor, true, NULL); /* supervise_run() tries again */
   }
 }
 

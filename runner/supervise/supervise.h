@@ -111,7 +111,8 @@ struct supervise_options {
 
 /* It samples the GPUs from now on. plan and options are borrowed and must outlive it. */
 struct supervisor *supervise_new(const struct plan *plan, const struct supervise_options *options);
-/* Start the first worker, for it to open the driver while the caller does other things. */
+/* Start the first worker, for it to open the driver and prepare the first case while the caller
+ * does other things. */
 void supervise_start_worker(struct supervisor *supervisor);
 /* Once. STATUS_OK when all was attempted, whatever the cases' statuses; STATUS_INTERRUPTED when
  * *interrupted ended it or, that being 0, the budget; STATUS_CRASHED when workers cannot start;

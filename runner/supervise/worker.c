@@ -93,7 +93,7 @@ static bool worker_measure(int fd, struct engine *engine, const struct supervise
 }
 
 static noreturn void worker_run(int fd, const struct plan *plan, const struct supervise_ops *ops,
-                                struct peers *peers) {
+                                struct peers *peers, bool ahead) {
   struct engine *engine = NULL;
   struct message message;
   struct error err = {0};
@@ -112,6 +112,12 @@ static noreturn void worker_run(int fd, const struct plan *plan, const struct su
   uint32_t *iterations = memory_new(plan->case_count + 1, sizeof *iterations);
   message_init(&message, MESSAGE_READY, 0);
   worker_send(fd, &message);
+  for (size_t i = 0; ahead && ops->engine_prepare != NULL && i < plan->case_count; i++) {
+    if (plan->cases[i].skip_reason == NULL) {
+      ops->engine_prepare(engine, &plan->cases[i].bench);
+      ahead = false;
+    }
+  }
   while (message_receive(fd, &message) == RECEIVE_MESSAGE && message.kind == MESSAGE_RUN_CASE &&
          message.case_index < plan->case_count) {
     if (!worker_measure(fd, engine, ops, plan, message.case_index,
@@ -130,6 +136,7 @@ struct worker_task {
   const struct plan *plan;
   const struct supervise_ops *ops;
   struct peers peers;
+  bool ahead;
 };
 
 static void worker_main(int fd, const void *context) {
@@ -138,18 +145,18 @@ static void worker_main(int fd, const void *context) {
   for (uint32_t i = 0; i < peers.count; i++) {
     peers.sockets[i] = CHILD_FILES + (int)i;
   }
-  worker_run(fd, task->plan, task->ops, peers.count > 0 ? &peers : NULL);
+  worker_run(fd, task->plan, task->ops, peers.count > 0 ? &peers : NULL, task->ahead);
 }
 
 /* The parent ----------------------------------------------------------------------------------- */
 
 enum status worker_start(struct worker *worker, const struct plan *plan,
-                         const struct supervise_ops *ops, struct error *err) {
+                         const struct supervise_ops *ops, bool ahead, struct error *err) {
   struct peer_group *group = &worker->group;
   RETURN_ON_ERROR(
       peer_group_start(group, plan, ops->engine_case_processes, ops->engine_serve, err));
   const struct child_files kept = {group->peers.count, group->peers.sockets};
-  const struct worker_task task = {plan, ops, group->peers};
+  const struct worker_task task = {plan, ops, group->peers, ahead};
   enum status status = child_start(SOCK_SEQPACKET, "a worker process", &kept, worker_main, &task,
                                    &worker->pid, &worker->fd, err);
   if (status != STATUS_OK) {

@@ -15,6 +15,8 @@ struct supervise_ops {
   void (*engine_serve)(int fd, const struct machine *machine, uint32_t process);
   /* Of every case of the plan, before the first is run; may be NULL. */
   void (*engine_expect)(struct engine *engine, const struct bench_case *bench_case);
+  /* For the first case of a worker that is started ahead; may be NULL. */
+  void (*engine_prepare)(struct engine *engine, const struct bench_case *bench_case);
   enum status (*engine_run_case)(struct engine *engine, const struct bench_case *bench_case,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err);
@@ -36,9 +38,10 @@ struct worker {
 };
 
 /* It sends MESSAGE_READY or MESSAGE_START_FAILED, and then measures the cases of the plan that it
- * is asked for, until the socket ends. */
+ * is asked for, until the socket ends. ahead: it prepares the first case before it is asked. */
 enum status worker_start(struct worker *worker, const struct plan *plan,
-                         const struct supervise_ops *ops, struct error *err) CHECK_RESULT;
+                         const struct supervise_ops *ops, bool ahead,
+                         struct error *err) CHECK_RESULT;
 /* Let it leave by itself; worker_dismiss() waits for it. */
 void worker_leave(const struct worker *worker);
 /* The same, then those beside it, and wait: they free what they hold. */

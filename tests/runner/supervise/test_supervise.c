@@ -28,8 +28,6 @@ struct engine {
 struct shared {
   unsigned starts_to_fail; /* engine_new dies so often */
   unsigned engines_freed;
-  bool leaves_late; /* when the end of its process was told */
-  atomic_uint started, ended;
   pid_t worker;
   bool forked_with_telemetry;
   atomic_uint hanging;    /* cases that began to hang */
@@ -62,7 +60,6 @@ static enum status fake_new(const struct machine *machine, struct peers *peers,
                             struct engine **engine, struct error *err) {
   (void)machine, (void)peers;
   shared->worker = getpid();
-  atomic_fetch_add(&shared->started, 1);
   shared->forked_with_telemetry |= telemetry_open;
   if (shared->starts_to_fail > 0) {
     shared->starts_to_fail--;
@@ -80,9 +77,6 @@ static enum status failing_new(const struct machine *machine, struct peers *peer
 }
 
 static void fake_free(struct engine *engine) {
-  if (shared->leaves_late) {
-    wait_for(&shared->ended, 1);
-  }
   free(engine);
   shared->engines_freed++;
 }
@@ -265,7 +259,6 @@ static enum status seen_process_ended(void *context, uint32_t process, struct er
   (void)process;
   (void)err;
   ((struct seen *)context)->ended++;
-  atomic_fetch_add(&shared->ended, 1);
   return STATUS_OK;
 }
 
@@ -379,30 +372,6 @@ TEST(cases_run_in_plan_order) {
   assert_int_equal(shared->engines_freed, 2);
   assert_int_equal(bench->seen.done, 4);
   assert_int_equal(bench->seen.total, 4);
-}
-
-/* What the caller does with the results need not wait until memory is freed. */
-TEST(last_worker_leaves_while_the_run_goes_on) {
-  struct bench *bench = BENCH("a");
-  shared->leaves_late = true;
-  assert_int_equal(bench_run(bench), STATUS_OK);
-  assert_int_equal(shared->engines_freed, 1);
-}
-
-TEST(first_worker_can_start_before_the_run) {
-  struct bench *bench = BENCH("skip", "a");
-  struct supervisor *supervisor = supervise_new(&bench->plan, &bench->options);
-  supervise_start_worker(supervisor);
-  wait_for(&shared->started, 1);
-  const pid_t early = shared->worker;
-  assert_int_equal(supervise_run(supervisor, &bench->sink, &bench->err), STATUS_OK);
-  supervise_free(supervisor);
-  assert_int_equal(bench->seen.reports[0].worker, early);
-  bench = BENCH("a");
-  supervisor = supervise_new(&bench->plan, &bench->options);
-  supervise_start_worker(supervisor);
-  supervise_free(supervisor);
-  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 TEST(worker_faults_cost_one_case) {

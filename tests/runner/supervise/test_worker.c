@@ -1,0 +1,157 @@
+/* How workers start ahead of a run, and leave behind it. */
+#include "runner/supervise/worker.h"
+
+#include "tests/cmocka.h"
+#include "tests/runner/supervise/supervise_all.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { CASES = 3 };
+
+/* Seen by parent and workers alike. */
+struct shared {
+  bool leaves_late;     /* when the end of its process was told */
+  bool prepare_crashes; /* and nothing else */
+  atomic_uint prepared, ended, freed;
+  const char *prepared_case;
+  pid_t worker;
+};
+static struct shared *shared;
+
+static void wait_for(const atomic_uint *count) {
+  while (atomic_load(count) == 0) {
+    (void)nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+  }
+}
+
+static enum status fake_new(const struct machine *machine, struct peers *peers,
+                            struct engine **engine, struct error *err) {
+  (void)machine, (void)peers, (void)err;
+  shared->worker = getpid();
+  *engine = NULL;
+  return STATUS_OK;
+}
+
+static void fake_prepare(struct engine *engine, const struct bench_case *bench_case) {
+  (void)engine;
+  if (shared->prepare_crashes) {
+    raise(SIGKILL);
+  }
+  shared->prepared_case = bench_case->name;
+  atomic_fetch_add(&shared->prepared, 1);
+}
+
+static enum status fake_run_case(struct engine *engine, const struct bench_case *bench_case,
+                                 const struct trial_sink *sink, struct case_outcome *outcome,
+                                 struct error *err) {
+  (void)engine, (void)bench_case, (void)sink, (void)err;
+  *outcome = (struct case_outcome){.status = CASE_OK};
+  return STATUS_OK;
+}
+
+static void fake_free(struct engine *engine) {
+  (void)engine;
+  if (shared->leaves_late) {
+    wait_for(&shared->ended);
+  }
+  atomic_fetch_add(&shared->freed, 1);
+}
+
+/* The receiver. */
+struct seen {
+  size_t ok;
+  pid_t worker; /* the last */
+};
+
+static enum status take_start(void *context, uint32_t process, pid_t pid, struct error *err) {
+  (void)process, (void)err;
+  ((struct seen *)context)->worker = pid;
+  return STATUS_OK;
+}
+
+static enum status take_case(void *context, const struct case_report *report, struct error *err) {
+  (void)err;
+  ((struct seen *)context)->ok += report->outcome->status == CASE_OK;
+  return STATUS_OK;
+}
+
+static enum status take_end(void *context, uint32_t process, struct error *err) {
+  (void)context, (void)process, (void)err;
+  atomic_fetch_add(&shared->ended, 1);
+  return STATUS_OK;
+}
+
+static const struct supervise_ops ops = {.engine_new = fake_new,
+                                         .engine_prepare = fake_prepare,
+                                         .engine_run_case = fake_run_case,
+                                         .engine_free = fake_free};
+static const volatile sig_atomic_t never;
+static const struct supervise_options options = {
+    .ops = &ops, .processes = 1, .watchdog_floor_ns = 10000000000, .interrupted = &never};
+static struct plan_case cases[CASES] = {
+    {.bench.name = "none", .skip_reason = "no such GPU"}, {.bench.name = "a"}, {.bench.name = "b"}};
+static const struct plan plan = {.cases = cases, .case_count = CASES, .skip_count = 1};
+static struct seen seen;
+static const struct supervise_sink sink = {.context = &seen,
+                                           .process_started = take_start,
+                                           .case_finished = take_case,
+                                           .process_ended = take_end};
+
+static int set_up(void **state) {
+  (void)state;
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  seen = (struct seen){0};
+  return shared == MAP_FAILED;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  return waitpid(-1, NULL, WNOHANG) != -1 || munmap(shared, sizeof *shared) != 0;
+}
+
+TEST_WITH(last_one_leaves_while_the_run_goes_on, set_up, tear_down) {
+  shared->leaves_late = true;
+  assert_ok(supervise_all(&plan, &options, &sink, err), err);
+  assert_int_equal(shared->freed, 1);
+  assert_int_equal(shared->prepared, 0); /* it was not started ahead */
+}
+
+TEST_WITH(first_one_starts_before_the_run, set_up, tear_down) {
+  struct supervisor *supervisor = supervise_new(&plan, &options);
+  supervise_start_worker(supervisor);
+  wait_for(&shared->prepared);
+  assert_ptr_equal(shared->prepared_case, cases[1].bench.name);
+  assert_ok(supervise_run(supervisor, &sink, err), err);
+  supervise_free(supervisor);
+  assert_int_equal(seen.worker, shared->worker);
+  assert_int_equal(shared->prepared, 1);
+  assert_int_equal(seen.ok, 2);
+}
+
+TEST_WITH(one_that_is_not_needed_goes, set_up, tear_down) {
+  const struct plan nothing = {.cases = cases, .case_count = 1, .skip_count = 1};
+  struct supervisor *supervisor = supervise_new(&nothing, &options);
+  supervise_start_worker(supervisor);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+  supervise_free(supervisor);
+  supervisor = supervise_new(&plan, &options);
+  supervise_start_worker(supervisor);
+  supervise_free(supervisor);
+}
+
+TEST_WITH(crash_ahead_of_the_first_case_costs_none, set_up, tear_down) {
+  siginfo_t info;
+  shared->prepare_crashes = true;
+  struct supervisor *supervisor = supervise_new(&plan, &options);
+  supervise_start_worker(supervisor);
+  assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+  assert_ok(supervise_run(supervisor, &sink, err), err);
+  supervise_free(supervisor);
+  assert_int_equal(seen.ok, 2);
+}
+
+TEST_GROUP(NULL, NULL);
