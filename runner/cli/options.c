@@ -99,7 +99,7 @@ bool option_take_name(const struct option_use *use) {
 }
 
 /* Formats beyond those of rows come last. */
-#define FORMAT_NAME_(id, name, layout, writer) name,
+#define FORMAT_NAME_(id, name, ...) name,
 static const char *const FORMAT_NAMES_AND_SVG[] = {OUTPUT_FORMAT_LIST(FORMAT_NAME_) "svg", NULL};
 static const char *const FORMAT_NAMES_AND_TESTS[] = {OUTPUT_FORMAT_LIST(FORMAT_NAME_) "junit",
                                                      "ctrf", NULL};

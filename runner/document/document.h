@@ -31,7 +31,8 @@ struct document_backend {
                 const struct document_table *how);
   void (*summary)(struct document *document, const char *text); /* of the table before */
 };
-extern const struct document_backend DOCUMENT_TERMINAL, DOCUMENT_MARKDOWN;
+/* Those of OUTPUT_FORMAT_LIST; of the last none is called. */
+extern const struct document_backend DOCUMENT_TERMINAL, DOCUMENT_MARKDOWN, DOCUMENT_ROWS;
 
 struct document {
   struct table_options options;           /* where to, how wide, in colour */

@@ -12,14 +12,14 @@
 
 ENUM_NAMES_DEFINE(output_format, OUTPUT_FORMAT_LIST)
 
-#define DECLARE_WRITER(id, name, layout, writer) extern const struct table_writer writer;
+#define DECLARE_WRITER(id, name, layout, writer, backend) extern const struct table_writer writer;
 OUTPUT_FORMAT_LIST(DECLARE_WRITER)
 
 static const struct {
   enum output_layout layout;
   const struct table_writer *writer;
 } formats[] = {
-#define FORMAT_ROW(id, name, layout, writer) {layout, &(writer)},
+#define FORMAT_ROW(id, name, layout, writer, backend) {layout, &(writer)},
     OUTPUT_FORMAT_LIST(FORMAT_ROW)};
 
 enum output_layout output_layout_of(enum output_format format) {

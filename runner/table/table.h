@@ -42,20 +42,21 @@ enum output_layout {
   LAYOUT_ROWS,   /* for programs: one row per case, fact or run, in full */
 };
 
-/* X(enum output_format, name, enum output_layout, struct table_writer) */
+/* X(enum output_format, name, enum output_layout, struct table_writer, struct document_backend):
+ * the last is what writes a document (runner/document), DOCUMENT_ROWS its rows alone. */
 #define OUTPUT_FORMAT_LIST(X)                                                                      \
-  X(OUTPUT_TABLE, "table", LAYOUT_PAGE, TEXT_WRITER)                                               \
-  X(OUTPUT_JSON, "json", LAYOUT_OBJECT, JSON_WRITER)                                               \
-  X(OUTPUT_JSONL, "jsonl", LAYOUT_ROWS, JSONL_WRITER)                                              \
-  X(OUTPUT_CSV, "csv", LAYOUT_ROWS, CSV_WRITER)                                                    \
-  X(OUTPUT_MD, "md", LAYOUT_DIGEST, MARKDOWN_WRITER)                                               \
-  X(OUTPUT_CSV_SAFE, "csv-safe", LAYOUT_ROWS, CSV_WRITER)
+  X(OUTPUT_TABLE, "table", LAYOUT_PAGE, TEXT_WRITER, DOCUMENT_TERMINAL)                            \
+  X(OUTPUT_JSON, "json", LAYOUT_OBJECT, JSON_WRITER, DOCUMENT_ROWS)                                \
+  X(OUTPUT_JSONL, "jsonl", LAYOUT_ROWS, JSONL_WRITER, DOCUMENT_ROWS)                               \
+  X(OUTPUT_CSV, "csv", LAYOUT_ROWS, CSV_WRITER, DOCUMENT_ROWS)                                     \
+  X(OUTPUT_MD, "md", LAYOUT_DIGEST, MARKDOWN_WRITER, DOCUMENT_MARKDOWN)                            \
+  X(OUTPUT_CSV_SAFE, "csv-safe", LAYOUT_ROWS, CSV_WRITER, DOCUMENT_ROWS)
 ENUM_NAMES_DECLARE(output_format, OUTPUT_FORMAT_LIST)
 enum output_layout output_layout_of(enum output_format format);
 
 /* The names in one string, for help texts: " table json jsonl csv md csv-safe". */
-#define OUTPUT_FORMAT_NAME_(id, name, layout, writer) " " name
-#define OUTPUT_FORMAT_NAMES                           OUTPUT_FORMAT_LIST(OUTPUT_FORMAT_NAME_)
+#define OUTPUT_FORMAT_NAME_(id, name, ...) " " name
+#define OUTPUT_FORMAT_NAMES                OUTPUT_FORMAT_LIST(OUTPUT_FORMAT_NAME_)
 
 /* ---- sinks ---- */
 

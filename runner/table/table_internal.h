@@ -1,4 +1,4 @@
-/* table_internal.h - what the formats of table.h have in common; only files of this folder include
+/* table_internal.h - what the formats of table.h have in common; only files that write one include
  * it. */
 #pragma once
 

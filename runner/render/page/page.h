@@ -50,15 +50,19 @@ void page_diff_end(FILE *page);
  * What was measured, on what, in which state; after its results the cases without a number, and
  * why. */
 
-/* The saved queries that it is made of, and the rows of each that a page has. */
+/* The saved queries that it is made of, and the rows of each that a page has. Those with a title
+ * are a table below it, folded away, above the results or below them. */
+enum run_place { RUN_PLACE_OWN, RUN_PLACE_ABOVE, RUN_PLACE_BELOW };
 #define RUN_PART_LIST(X)                                                                           \
-  X(RUN_PART_SUMMARY, "run-summary")                                                               \
-  X(RUN_PART_GPUS, "gpus")                                                                         \
-  X(RUN_PART_CHECKS, "checks")                                                                     \
-  X(RUN_PART_NOT_MEASURED, "not-measured")                                                         \
-  X(RUN_PART_TIMES, "run-time")                                                                    \
-  X(RUN_PART_SCENARIO, "run-scenario")                                                             \
-  X(RUN_PART_FACTS, "environment")
+  X(RUN_PART_SUMMARY, "run-summary", RUN_PLACE_OWN, "")                                            \
+  X(RUN_PART_GPUS, "gpus", RUN_PLACE_ABOVE,                                                        \
+    "GPUs: clocks, power and temperature while it measured")                                       \
+  X(RUN_PART_FACTS, "environment", RUN_PLACE_ABOVE,                                                \
+    "All that was recorded of the machine and its software")                                       \
+  X(RUN_PART_CHECKS, "checks", RUN_PLACE_OWN, "")                                                  \
+  X(RUN_PART_NOT_MEASURED, "not-measured", RUN_PLACE_OWN, "")                                      \
+  X(RUN_PART_TIMES, "run-time", RUN_PLACE_BELOW, "Where the time went")                            \
+  X(RUN_PART_SCENARIO, "run-scenario", RUN_PLACE_OWN, "")
 ENUM_NAMES_DECLARE(run_part, RUN_PART_LIST)
 enum { PAGE_RUN_ROWS_MAX = 500 };
 

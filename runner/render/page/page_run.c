@@ -350,12 +350,19 @@ static void page_run_put_scenario(FILE *page, const struct page_run *run) {
 
 /* ---- the rest ---- */
 
-static void page_run_put_folded(FILE *page, const struct page_run *run, enum run_part part,
-                                const char *title) {
-  if (run->parts[part].row_count > 0) {
-    html_print(page, "<details><summary>%s</summary>\n", title);
-    page_run_put_rows(page, run, part, title);
-    (void)fputs("</details>\n", page);
+static void page_run_put_folded(FILE *page, const struct page_run *run, enum run_place place) {
+  static const struct {
+    enum run_place place;
+    const char *title;
+  } FOLDED[] = {
+#define FOLDED_(id, query, place, title) [id] = {place, title},
+      RUN_PART_LIST(FOLDED_)};
+  for (unsigned part = 0; part < run_part_name_count; part++) {
+    if (FOLDED[part].place == place && run->parts[part].row_count > 0) {
+      html_print(page, "<details><summary>%s</summary>\n", FOLDED[part].title);
+      page_run_put_rows(page, run, (enum run_part)part, FOLDED[part].title);
+      (void)fputs("</details>\n", page);
+    }
   }
 }
 
@@ -374,10 +381,7 @@ void page_run_begin(FILE *page, const struct page_run *run) {
   page_run_put_answers(page, run);
   page_run_put_facts(page, run);
   page_run_put_scenario(page, run);
-  page_run_put_folded(page, run, RUN_PART_GPUS,
-                      "GPUs: clocks, power and temperature while it measured");
-  page_run_put_folded(page, run, RUN_PART_FACTS,
-                      "All that was recorded of the machine and its software");
+  page_run_put_folded(page, run, RUN_PLACE_ABOVE);
   page_run_put_checks(page, run);
   html_print(page,
              "<h3 id=\"%s-results\">Results</h3>\n<p class=\"words\">Numbers are medians%s. "
@@ -404,6 +408,6 @@ void page_run_end(FILE *page, const struct page_run *run, size_t results_left_ou
     page_run_put_rows(page, run, RUN_PART_NOT_MEASURED,
                       "Reasons for which cases were not measured");
   }
-  page_run_put_folded(page, run, RUN_PART_TIMES, "Where the time went");
+  page_run_put_folded(page, run, RUN_PLACE_BELOW);
   (void)fputs("</section>\n", page);
 }
