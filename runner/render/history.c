@@ -88,21 +88,22 @@ static const char *history_mark_sign(enum history_mark mark) {
   return mark == HISTORY_DRIVER ? "|" : mark == HISTORY_DRIFT ? "~" : "^";
 }
 
-static void history_draw_marks(struct strbuf *text, const struct history_series *series,
-                               size_t width) {
-  char marks[CHART_WIDTH + 1];
-  size_t last = 0;
-  bool any = false;
-  memset(marks, ' ', sizeof marks);
-  for (size_t i = 0; i < series->point_count; i++) {
-    if (series->points[i].mark != HISTORY_NO_MARK) {
-      last = history_column_of(i, series->point_count, width);
-      marks[last] = history_mark_sign(series->points[i].mark)[0];
-      any = true;
-    }
+/* A line of signs below a chart. */
+struct history_signs {
+  char text[CHART_WIDTH + 1];
+  size_t length;
+};
+
+static void history_sign(struct history_signs *signs, size_t column, char sign) {
+  while (signs->length <= column) {
+    signs->text[signs->length++] = ' ';
   }
-  if (any) {
-    strbuf_printf(text, "  %.*s\n", (int)last + 1, marks);
+  signs->text[column] = sign;
+}
+
+static void history_put_signs(struct strbuf *text, const struct history_signs *signs) {
+  if (signs->length > 0) {
+    strbuf_printf(text, "  %.*s\n", (int)signs->length, signs->text);
   }
 }
 
@@ -210,7 +211,14 @@ static void history_put_chart(struct document *document, const struct measured *
                strings_plural(series->point_count, "run", "runs"));
   SCOPED(strbuf_fini) struct strbuf chart = STRBUF(TEXT_MAX);
   history_draw_chart(&chart, &document->arena, series, width);
-  history_draw_marks(&chart, series, width);
+  struct history_signs signs = {.length = 0};
+  for (size_t i = 0; i < series->point_count; i++) {
+    if (series->points[i].mark != HISTORY_NO_MARK) {
+      history_sign(&signs, history_column_of(i, series->point_count, width),
+                   history_mark_sign(series->points[i].mark)[0]);
+    }
+  }
+  history_put_signs(&chart, &signs);
   document_verbatim(document, chart.text);
   history_put_marks(document, measured, series);
   if (all) {
@@ -397,17 +405,13 @@ static void history_put_band(struct document *document, const struct machines *m
   const size_t count = machines->period_count;
   double *medians = arena_array(&document->arena, count, sizeof *medians);
   double *lows = arena_array(&document->arena, count, sizeof *lows);
-  char marks[CHART_WIDTH + 1];
-  size_t last = 0;
+  struct history_signs signs = {.length = 0};
   for (size_t p = 0; p < count; p++) {
     medians[p] = block->bands[p].median;
     lows[p] = block->bands[p].low - block->bands[p].median;
   }
-  memset(marks, ' ', sizeof marks);
   for (size_t u = 0; u < machines->upgrade_count; u++) {
-    const size_t column = history_column_of(machines->upgrades[u].period, count, width);
-    marks[column] = '|';
-    last = column > last ? column : last;
+    history_sign(&signs, history_column_of(machines->upgrades[u].period, count, width), '|');
   }
   document_gap(document);
   document_put(document, "%s  (%zu machines, %s to %s)", block->name, machines->node_count,
@@ -416,9 +420,7 @@ static void history_put_band(struct document *document, const struct machines *m
   SCOPED(strbuf_fini) struct strbuf chart = STRBUF(TEXT_MAX);
   history_put_row(&chart, medians, count, width, "median");
   history_put_row(&chart, lows, count, width, "lowest tenth");
-  if (machines->upgrade_count > 0) {
-    strbuf_printf(&chart, "  %.*s\n", (int)last + 1, marks);
-  }
+  history_put_signs(&chart, &signs);
   document_verbatim(document, chart.text);
 }
 

@@ -201,24 +201,26 @@ static void prometheus_add_host(struct writing *writing, size_t run, int64_t at_
       1, at_ns);
 }
 
+/* Whether run a is of the same host as b, and began later. */
+static bool prometheus_is_newer(const struct writing *writing, size_t a, size_t b) {
+  const struct measured_environment *x = prometheus_environment(writing, a);
+  const struct measured_environment *y = prometheus_environment(writing, b);
+  const struct measured_run *runs = writing->measured->runs;
+  return x->simulated == y->simulated && runs[a].started_at_ns > runs[b].started_at_ns &&
+         strcmp(prometheus_host(x), prometheus_host(y)) == 0;
+}
+
 /* Of each host as its latest run found it. */
 static void prometheus_add_hosts(struct writing *writing, const struct latest_case *cases,
                                  size_t count) {
   const struct measured *measured = writing->measured;
-  bool *older = arena_array(&writing->arena, measured->run_count, sizeof *older);
   bool *there = arena_array(&writing->arena, measured->run_count, sizeof *there);
   for (size_t i = 0; i < count; i++) {
     there[cases[i].run] = true;
   }
   for (size_t a = 0; a < measured->run_count; a++) {
-    for (size_t b = 0; there[a] && b < measured->run_count; b++) {
-      const struct measured_environment *x = prometheus_environment(writing, a);
-      const struct measured_environment *y = prometheus_environment(writing, b);
-      older[a] = older[a] || (there[b] && x->simulated == y->simulated &&
-                              strcmp(prometheus_host(x), prometheus_host(y)) == 0 &&
-                              measured->runs[b].started_at_ns > measured->runs[a].started_at_ns);
-    }
-    if (there[a] && !older[a]) {
+    if (there[a] &&
+        !ANY_OF(b, measured->run_count, there[b] && prometheus_is_newer(writing, b, a))) {
       prometheus_add_host(writing, a, 0);
     }
   }

@@ -113,34 +113,34 @@ static void site_put_steps(struct site_page *s) {
 
 /* ---- what drivers changed ---- */
 
+struct site_effect {
+  size_t block;
+  double change;
+};
+
+ORDER_DEFINE(site_compare_effects, struct site_effect,
+             ORDER(fabs(y->change), fabs(x->change)) ?: ORDER(x->block, y->block))
+
 /* Blocks with an effect in that direction, the largest first: "down_ce -1.5 %, ..."; "" = none. */
 static const char *site_effects(struct site_page *s, const struct machines_upgrade *upgrade,
                                 double sign) {
   const struct machines *m = s->found->machines;
-  bool *told = arena_array(&s->arena, m->block_count, sizeof *told);
+  struct site_effect *effects = arena_array(&s->arena, m->block_count, sizeof *effects);
   const char *text = "";
   size_t count = 0;
-  for (size_t named = 0;; named++) {
-    size_t best = m->block_count;
-    count = 0;
-    for (size_t b = 0; b < m->block_count; b++) {
-      const double change = upgrade->changes[b];
-      const bool counts = change * sign > 0 && machines_upgrade_counts(upgrade, b);
-      count += counts;
-      if (counts && !told[b] &&
-          (best == m->block_count || fabs(change) > fabs(upgrade->changes[best]))) {
-        best = b;
-      }
+  for (size_t b = 0; b < m->block_count; b++) {
+    if (upgrade->changes[b] * sign > 0 && machines_upgrade_counts(upgrade, b)) {
+      effects[count++] = (struct site_effect){b, upgrade->changes[b]};
     }
-    if (best == m->block_count || named == SITE_BLOCKS_NAMED) {
-      break;
-    }
-    told[best] = true;
-    text = arena_format(&s->arena, "%s%s%s %+.1f %%", text, named > 0 ? ", " : "",
-                        m->blocks[best].name, 100 * upgrade->changes[best]);
+  }
+  ORDER_SORT(effects, count, site_compare_effects);
+  for (size_t i = 0; i < count && i < SITE_BLOCKS_NAMED; i++) {
+    text = arena_add_word(&s->arena, text,
+                          arena_format(&s->arena, "%s %+.1f %%", m->blocks[effects[i].block].name,
+                                       100 * effects[i].change));
   }
   return count > SITE_BLOCKS_NAMED
-             ? arena_format(&s->arena, "%s and %zu more", text, count - SITE_BLOCKS_NAMED)
+             ? arena_add(&s->arena, text, " and %zu more", count - SITE_BLOCKS_NAMED)
              : text;
 }
 
