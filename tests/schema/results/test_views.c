@@ -133,18 +133,6 @@ FIXTURE_TEST(every_column_is_documented) {
   assert_true(count >= 6);
 }
 
-FIXTURE_TEST(the_version_is_documented) {
-  fixture_record_run(fixture, 1);
-  SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
-  SCOPED(memory_free)
-  char *version = fixture_query(
-      fixture, "select printf(' writes %d.%d (%d)', user_version / 1000, user_version % 1000, "
-               "user_version) from pragma_user_version");
-  if (strstr(readme, version) == NULL) {
-    fail_msg("schema/results/README.md does not say: haul%s", version);
-  }
-}
-
 FIXTURE_TEST(every_table_is_documented) {
   fixture_record_run(fixture, 1);
   SCOPED(memory_free) char *readme = read_file(HAUL_SOURCE_DIR "/schema/results/README.md");
