@@ -19,7 +19,7 @@ static void markdown_end_list(struct document *document, bool goes_on) {
   document->in_list = goes_on;
 }
 
-static void markdown_heading(struct document *document, const char *text) {
+static void markdown_put_heading(struct document *document, const char *text) {
   markdown_end_list(document, false);
   markdown_text(document, "### ", text, "\n\n");
 }
@@ -64,7 +64,7 @@ static void markdown_summary(struct document *document, const char *text) {
 
 const struct document_backend DOCUMENT_MARKDOWN = {NULL,
                                                    NULL,
-                                                   markdown_heading,
+                                                   markdown_put_heading,
                                                    markdown_paragraph,
                                                    markdown_key,
                                                    markdown_verbatim,

@@ -519,8 +519,6 @@ void diff_put(struct diff_view *view) {
       document_gap(document);
       q = view->put_cases != NULL ? view->put_cases(view) : diff_put_cases(view);
     }
-  }
-  if (!one_side) {
     diff_put_reasons(view);
   }
   if (brief) {
@@ -541,8 +539,9 @@ void diff_put(struct diff_view *view) {
   if (one_side || view->layout.fact_count > 1) {
     document_gap(document);
   }
-  for (size_t s = 0; s < (one_side ? 1 : SIDES); s++) {
-    diff_put_side(view, (enum side)s);
+  diff_put_side(view, SIDE_A);
+  if (!one_side) {
+    diff_put_side(view, SIDE_B);
   }
 }
 
