@@ -194,6 +194,10 @@ size_t text_width(const char *text) {
   return text_width_n(text, strlen(text));
 }
 
+char text_letter(size_t i) {
+  return (char)(i < 26 ? 'a' + i : i < TEXT_LETTERS ? 'A' + i - 26 : '*');
+}
+
 size_t text_fit(const char *text, size_t width) {
   size_t at = 0;
   for (size_t columns = 0; text[at] != '\0'; at++) {

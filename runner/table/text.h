@@ -28,6 +28,9 @@ const char *text_colour(unsigned tone);
 #define TEXT_COLOUR_OFF "\033[0m"
 /* Columns on a terminal: characters of valid UTF-8. */
 size_t text_width(const char *text);
+/* "a" to "z", then "A" to "Z", beyond TEXT_LETTERS "*": by which things are marked. */
+enum { TEXT_LETTERS = 52 };
+char text_letter(size_t i);
 /* How many bytes of it are at most that wide. */
 size_t text_fit(const char *text, size_t width);
 /* Append the text broken at blanks into lines of that width (0 = no limit), those after the first

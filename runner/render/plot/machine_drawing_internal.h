@@ -6,6 +6,7 @@
 #include "engine/case/case.h"
 #include "engine/machine/limits.h"
 #include "runner/render/plot/machine_drawing.h"
+#include "runner/table/text.h"
 
 /* In pixels. */
 enum {
@@ -18,9 +19,8 @@ enum {
   WIRE_LEFT = 16,    /* of the wire of a GPU, in its column; what it says stands right of it */
   BUS = 30,          /* height of what joins nodes, or GPUs */
   WIRE = 26,
-  CELL = 74,     /* of a matrix */
-  LANES_MAX = 8, /* more lines cannot be told apart */
-  LETTERS_MAX = 52,
+  CELL = 74,      /* of a matrix */
+  LANES_MAX = 8,  /* more lines cannot be told apart */
   NODE_LINES = 3, /* and one for a rate, where there is one */
   GPU_LINES = 4,
 };
@@ -56,7 +56,7 @@ struct machine_drawing {
   struct drawn_node nodes[MACHINE_NODES_MAX + 1];
   uint32_t node_count;
   uint32_t column_of[MACHINE_GPUS_MAX]; /* of each GPU */
-  const char *letters[LETTERS_MAX];     /* names of cases, by letter */
+  const char *letters[TEXT_LETTERS];    /* names of cases, by letter */
   size_t letter_count;
 };
 

@@ -45,16 +45,12 @@ const struct machine_rate *machine_rate_between(const struct machine_drawing *d,
   return i < d->rate_count ? &d->rates[i] : NULL;
 }
 
-static char machine_letter_at(size_t i) {
-  return (char)(i < 26 ? 'a' + i : i < LETTERS_MAX ? 'A' + i - 26 : '*');
-}
-
 static char machine_rate_letter(struct machine_drawing *d, const struct machine_rate *rate) {
   const size_t i = FIRST_OF(k, d->letter_count, strcmp(d->letters[k], rate->cases) == 0);
-  if (i == d->letter_count && i < LETTERS_MAX) {
+  if (i == d->letter_count && i < TEXT_LETTERS) {
     d->letters[d->letter_count++] = rate->cases;
   }
-  return machine_letter_at(i);
+  return text_letter(i);
 }
 
 void machine_put_rate(struct machine_drawing *d, const struct machine_rate *rate,
@@ -178,8 +174,7 @@ void machine_draw_legend(struct machine_drawing *d) {
     machine_put_wrapped(d, "strong", "What was measured, by letter");
   }
   for (size_t i = 0; i < d->letter_count; i++) {
-    machine_put_wrapped(d, "dim",
-                        arena_format(d->arena, "%c  %s", machine_letter_at(i), d->letters[i]));
+    machine_put_wrapped(d, "dim", arena_format(d->arena, "%c  %s", text_letter(i), d->letters[i]));
   }
   if (d->letter_count > 0) {
     machine_put_wrapped(d, "dim", "The case of each rate: haul query --saved link-rates");

@@ -25,10 +25,6 @@ struct canvas {
   struct cell_drawn *cells;
 };
 
-static char plot_letter_of(size_t curve) {
-  return (char)(curve < 26 ? 'a' + (int)curve : 'A' + (int)curve - 26);
-}
-
 static struct cell_drawn *plot_cell_at(const struct canvas *canvas, long x_dots, long y_dots) {
   const long x = x_dots / DOTS_X;
   const long y = y_dots / DOTS_Y;
@@ -114,7 +110,7 @@ static void plot_draw_curve(const struct area *area, const struct plot_curve *cu
     const struct plot_point at = plot_dots_of(area, curve->points[i]);
     struct cell_drawn *cell = plot_cell_at(&area->canvas, lround(at.x), lround(at.y));
     if (cell != NULL) {
-      cell->letter = plot_letter_of(index);
+      cell->letter = text_letter(index);
       cell->colour = colour;
     }
     struct plot_range range;
@@ -280,7 +276,7 @@ static void plot_put_legend(const struct pen *pen, const struct plot *plot,
     if (plot->curves[i].name[0] == '\0') {
       continue;
     }
-    const char letter[2] = {plot_letter_of(i), '\0'};
+    const char letter[2] = {text_letter(i), '\0'};
     plot_put_spaces(pen->text, 2);
     plot_put_coloured(pen, (unsigned char)(1 + i % COLOURS), letter);
     plot_put_spaces(pen->text, 2);

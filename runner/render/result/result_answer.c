@@ -119,25 +119,9 @@ static void answer_add(struct arena *arena, struct answer_pairs *rates,
   }
 }
 
-/* The case of the least and of the greatest figure. */
-struct answer_span {
-  const struct run_row *least, *greatest;
-};
-
-static struct answer_span answer_span_of(const struct answer_pairs *pairs) {
-  struct answer_span span = {pairs->items[0], pairs->items[0]};
-  for (size_t i = 1; i < pairs->count; i++) {
-    const struct run_row *row = pairs->items[i];
-    span.least = result_figure(row) < result_figure(span.least) ? row : span.least;
-    span.greatest = result_figure(row) > result_figure(span.greatest) ? row : span.greatest;
-  }
-  return span;
-}
-
 /* "gpu2 to gpu3": the worst pair; NULL = all are alike. */
-static const char *answer_worst(struct arena *arena, struct answer_span span, bool less_is_better) {
-  if (result_figure(span.greatest) <=
-      result_figure(span.least) * (1 + RESULT_ALIKE_PERCENT / 100)) {
+static const char *answer_worst(struct arena *arena, struct result_span span, bool less_is_better) {
+  if (result_span_is_alike(span)) {
     return NULL;
   }
   /* As in the names of cases: of a chase the GPU that loads, then the memory. */
@@ -155,8 +139,8 @@ static const char *answer_latency(struct arena *arena, const struct answer_pairs
   if (pairs.items == NULL) {
     return "";
   }
-  const struct answer_span span = answer_span_of(&pairs);
-  return arena_format(arena, "%s ns%s%s", result_figures(arena, span.least, span.greatest), what,
+  const struct result_span span = result_span_of(pairs.items, pairs.count);
+  return arena_format(arena, "%s ns%s%s", result_figures(arena, span), what,
                       arena_around(arena, "; slowest: ", answer_worst(arena, span, true), ""));
 }
 
@@ -240,12 +224,11 @@ static const char *answer_rates(struct arena *arena, const struct answer_pairs *
   const char *text = "";
   const char *lowest = "";
   for (size_t r = 0; r < count; r++) {
-    const struct answer_span span = answer_span_of(&rates[r].pairs);
+    const struct result_span span = result_span_of(rates[r].pairs.items, rates[r].pairs.count);
     const char *words = answer_rate_words(arena, rates, count, r);
     const char *worst = answer_worst(arena, span, false);
-    text = arena_format(arena, "%s%s%s%s%s", text, r > 0 ? ", " : "",
-                        result_figures(arena, span.least, span.greatest), r == 0 ? " GB/s" : "",
-                        words);
+    text = arena_format(arena, "%s%s%s%s%s", text, r > 0 ? ", " : "", result_figures(arena, span),
+                        r == 0 ? " GB/s" : "", words);
     lowest = worst != NULL
                  ? arena_format(arena, "%s; lowest%s: %s", lowest, count > 1 ? words : "", worst)
                  : lowest;

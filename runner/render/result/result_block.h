@@ -213,7 +213,7 @@ void result_print_table(struct result_page *page, const struct result_block *blo
 
 /* ---- remarks ---- */
 
-enum { FOOTNOTES_MAX = 52 }; /* a to z, A to Z */
+enum { FOOTNOTES_MAX = 52 }; /* a letter each: text_letter() */
 
 /* A remark on a row: a note, or a text. Remarks with one key, or notes of one kind, GPU and
  * name are one footnote. */
@@ -269,9 +269,14 @@ void result_remarks_print(const struct result_remarks *remarks, struct document 
 #define RESULT_ALIKE_PERCENT 2.0
 /* What people ask of such a case: GB/s of bytes that moved, else ns. */
 double result_figure(const struct run_row *row);
+/* The case of the least and of the greatest figure. */
+struct result_span {
+  const struct run_row *least, *greatest;
+};
+struct result_span result_span_of(const struct run_row *const *rows, size_t count);
+bool result_span_is_alike(struct result_span span);
 /* "393.5", "393.5-394.1" */
-const char *result_figures(struct arena *arena, const struct run_row *least,
-                           const struct run_row *greatest);
+const char *result_figures(struct arena *arena, struct result_span span);
 /* Blocks whose places agree keep one row, which stands for all of them. */
 void result_brief_block(struct arena *arena, struct result_block *block);
 

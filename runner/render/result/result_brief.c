@@ -113,13 +113,26 @@ static const char *brief_path(struct arena *arena, const struct result_block *bl
   return arena_format(arena, "%s, %zu cases", path, block->count);
 }
 
-const char *result_figures(struct arena *arena, const struct run_row *least,
-                           const struct run_row *greatest) {
+struct result_span result_span_of(const struct run_row *const *rows, size_t count) {
+  struct result_span span = {rows[0], rows[0]};
+  for (size_t i = 1; i < count; i++) {
+    span.least = result_figure(rows[i]) < result_figure(span.least) ? rows[i] : span.least;
+    span.greatest = result_figure(rows[i]) > result_figure(span.greatest) ? rows[i] : span.greatest;
+  }
+  return span;
+}
+
+bool result_span_is_alike(struct result_span span) {
+  return result_figure(span.greatest) <=
+         result_figure(span.least) * (1 + RESULT_ALIKE_PERCENT / 100);
+}
+
+const char *result_figures(struct arena *arena, struct result_span span) {
   char from[MATRIX_NUMBER_MAX];
   char to[MATRIX_NUMBER_MAX];
-  const double spread = fmax(result_spread(least), result_spread(greatest));
-  matrix_number_within(result_figure(least), spread, from);
-  matrix_number_within(result_figure(greatest), spread, to);
+  const double spread = fmax(result_spread(span.least), result_spread(span.greatest));
+  matrix_number_within(result_figure(span.least), spread, from);
+  matrix_number_within(result_figure(span.greatest), spread, to);
   return strcmp(from, to) == 0 ? arena_strdup(arena, from) : arena_format(arena, "%s-%s", from, to);
 }
 
@@ -129,30 +142,22 @@ struct brief_group {
   size_t count, capacity;
 };
 
+static struct result_span brief_span_of(const struct brief_group *group) {
+  return result_span_of((const struct run_row *const *)group->rows, group->count);
+}
+
 /* Nothing has to be said of one in particular, and the rates are within RESULT_ALIKE_PERCENT. */
 static bool brief_group_agrees(const struct brief_group *group) {
-  double least = INFINITY;
-  double greatest = 0;
-  for (size_t i = 0; i < group->count; i++) {
-    if (!brief_is_plain(group->rows[i])) {
-      return false;
-    }
-    least = fmin(least, result_figure(group->rows[i]));
-    greatest = fmax(greatest, result_figure(group->rows[i]));
-  }
-  return greatest <= least * (1 + RESULT_ALIKE_PERCENT / 100);
+  return ALL_OF(i, group->count, brief_is_plain(group->rows[i])) &&
+         result_span_is_alike(brief_span_of(group));
 }
 
 /* One row in place of them all. */
 static struct run_row *brief_group_row(struct arena *arena, const struct brief_group *group) {
   struct run_row *all = arena_array(arena, 1, sizeof *all);
-  const struct run_row *least = group->rows[0];
-  const struct run_row *greatest = group->rows[0];
   *all = *group->rows[0];
   for (size_t i = 1; i < group->count; i++) {
     const struct run_row *row = group->rows[i];
-    least = result_figure(row) < result_figure(least) ? row : least;
-    greatest = result_figure(row) > result_figure(greatest) ? row : greatest;
     all->percent_of_peak = fmin(all->percent_of_peak, row->percent_of_peak);
     if (result_spread(row) > result_spread(all)) {
       all->low_ns = row->low_ns;
@@ -162,7 +167,7 @@ static struct run_row *brief_group_row(struct arena *arena, const struct brief_g
   }
   const struct result_block shown = {.rows = group->rows, .count = group->count};
   all->path = brief_path(arena, &shown);
-  all->figure = result_figures(arena, least, greatest);
+  all->figure = result_figures(arena, brief_span_of(group));
   all->alike = (const struct run_row *const *)group->rows;
   all->alike_count = group->count;
   return all;

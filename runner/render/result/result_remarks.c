@@ -2,6 +2,7 @@
 #include "runner/render/result/result_block.h"
 
 #include "engine/base/strings.h"
+#include "runner/table/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -348,8 +349,6 @@ static size_t remarks_of(const struct result_remarks *remarks, const struct run_
 }
 
 void result_remarks_assign_marks(struct result_remarks *remarks) {
-  static const char MARKS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  _Static_assert(sizeof MARKS == FOOTNOTES_MAX + 1, "a mark for each note");
   size_t marked = 0;
   static const enum stop ENDS[] = {STOP_TRIALS, STOP_TIME};
   for (size_t e = 0; e < COUNT_OF(ENDS); e++) {
@@ -368,7 +367,7 @@ void result_remarks_assign_marks(struct result_remarks *remarks) {
   for (size_t i = 0; i < remarks->note_count; i++) {
     struct footnote *note = &remarks->notes[i];
     if (note->uses < remarks->count) {
-      note->mark = MARKS[marked++];
+      note->mark = text_letter(marked++);
     }
   }
 }
