@@ -132,7 +132,8 @@ TEST(pairs_differ_less_than_their_trend_says) {
     double mean = 0;
     for (int i = 0; i < RUNS; i++) {
       values[i] = (i > 0 ? values[i - 1] : 0) + noise_normal(&seed);
-      const double from_side = 2.0 * (i / 2) - (SIDE - 1);
+      const int pair = i / 2;
+      const double from_side = 2.0 * pair - (SIDE - 1);
       products += from_side * values[i];
       squares += from_side * from_side;
     }
