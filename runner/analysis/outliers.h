@@ -64,15 +64,15 @@ ENUM_NAMES_DECLARE(outlier_role, OUTLIER_ROLE_LIST)
   X(SIZES_NONE, "") /* all else */
 ENUM_NAMES_DECLARE(size_class, SIZE_CLASS_LIST)
 
-#define FINDING_LIST(X)                                                                            \
-  X(FINDING_SLOW, "slow")                                                                          \
-  X(FINDING_UNDECIDED, "undecided") /* slower than its only peer, or than the other half */        \
-  X(FINDING_EXPLAINED, "explained") /* slow, as another row explains */                            \
-  X(FINDING_FINE, "fine")
-ENUM_NAMES_DECLARE(finding, FINDING_LIST)
+#define OUTLIER_STATE_LIST(X)                                                                      \
+  X(OUTLIER_SLOW, "slow")                                                                          \
+  X(OUTLIER_UNDECIDED, "undecided") /* slower than its only peer, or than the other half */        \
+  X(OUTLIER_EXPLAINED, "explained") /* slow, as another row explains */                            \
+  X(OUTLIER_FINE, "fine")
+ENUM_NAMES_DECLARE(outlier_state, OUTLIER_STATE_LIST)
 
 struct outlier {
-  enum finding finding;
+  enum outlier_state state;
   enum entity entity;
   enum outlier_role role;
   const char *host;
@@ -105,7 +105,7 @@ struct outlier {
 
 /* What is slow, whatever the block: "gpu2's host link". */
 struct outlier_verdict {
-  enum finding finding; /* slow; undecided between two halves */
+  enum outlier_state state; /* slow; undecided between two halves */
   enum entity entity;
   const char *host, *name;
   const char *rivals; /* as in struct outlier */

@@ -126,7 +126,7 @@ static void findings_judge_set(struct finder *f, struct candidate *candidates, s
     struct candidate *candidate = &candidates[i];
     candidate->score = scores[i];
     candidate->judged = of_two ? scores[i].low : count >= ROBUST_COUNT_MIN;
-    candidate->finding = !scores[i].low ? FINDING_FINE : of_two ? FINDING_UNDECIDED : FINDING_SLOW;
+    candidate->state = !scores[i].low ? OUTLIER_FINE : of_two ? OUTLIER_UNDECIDED : OUTLIER_SLOW;
   }
 }
 
@@ -164,11 +164,11 @@ static void findings_judge_singles(struct finder *f, struct candidate *candidate
   for (size_t i = 0; i < count; i++) {
     struct candidate *candidate = &candidates[i];
     const struct robust_score *lowest = &scores[candidate->observations - observations];
-    if (candidate->finding == FINDING_FINE && lowest->low && lowest->robust_z <= OUTLIER_SINGLE_Z &&
+    if (candidate->state == OUTLIER_FINE && lowest->low && lowest->robust_z <= OUTLIER_SINGLE_Z &&
         findings_may_be_single(candidate)) {
       candidate->score = *lowest;
       candidate->single = candidate->judged = true;
-      candidate->finding = of_two ? FINDING_UNDECIDED : FINDING_SLOW;
+      candidate->state = of_two ? OUTLIER_UNDECIDED : OUTLIER_SLOW;
     }
   }
 }
@@ -196,7 +196,7 @@ static void findings_judge_halves(struct candidate *candidates, size_t count, st
     noise = fmax(noise, candidates[i].observation.noise);
     noise = fmax(noise, candidates[i].observation.error);
     margin = fmax(margin, candidates[i].observation.margin);
-    if (candidates[i].finding != FINDING_FINE) {
+    if (candidates[i].state != OUTLIER_FINE) {
       return;
     }
   }
@@ -285,7 +285,7 @@ static bool findings_explains(const struct host_candidates *host, const struct c
 static bool findings_is_of_slow_gpu(const struct host_candidates *host,
                                     const struct component *link) {
   return ANY_OF(i, host->count,
-                host->all[i]->finding == FINDING_SLOW &&
+                host->all[i]->state == OUTLIER_SLOW &&
                     host->all[i]->observation.component.entity == ENTITY_GPU &&
                     findings_has_link(&host->all[i]->observation.component, link));
 }
@@ -302,9 +302,9 @@ static void findings_explain_host(const struct host_candidates *host, bool *expl
   for (size_t i = 0; i < host->count; i++) {
     const struct candidate *small = host->all[i];
     explained[i] = false;
-    for (size_t j = 0; j < host->count && small->finding == FINDING_SLOW && !explained[i]; j++) {
+    for (size_t j = 0; j < host->count && small->state == OUTLIER_SLOW && !explained[i]; j++) {
       const struct candidate *large = host->all[j];
-      explained[i] = i != j && large->finding == FINDING_SLOW &&
+      explained[i] = i != j && large->state == OUTLIER_SLOW &&
                      !large->observation.component.fitted && !small->observation.component.fitted &&
                      findings_explains(host, large, small);
     }
@@ -313,7 +313,7 @@ static void findings_explain_host(const struct host_candidates *host, bool *expl
     host->all[i]->half = findings_explains_half(host, host->all[i]) ? 0 : host->all[i]->half;
   }
   for (size_t i = 0; i < host->count; i++) {
-    host->all[i]->finding = explained[i] ? FINDING_EXPLAINED : host->all[i]->finding;
+    host->all[i]->state = explained[i] ? OUTLIER_EXPLAINED : host->all[i]->state;
   }
 }
 
@@ -353,9 +353,9 @@ static void findings_merge(struct candidate *a, struct candidate *b) {
 static void findings_merge_halves(const struct host_candidates *host) {
   for (size_t i = 0; i < host->count; i++) {
     struct candidate *a = host->all[i];
-    for (size_t j = 0; j < host->count && a->finding == FINDING_SLOW; j++) {
+    for (size_t j = 0; j < host->count && a->state == OUTLIER_SLOW; j++) {
       struct candidate *b = host->all[j];
-      if (i != j && b->finding == FINDING_SLOW && !a->merged && !b->merged &&
+      if (i != j && b->state == OUTLIER_SLOW && !a->merged && !b->merged &&
           findings_are_halves(a, b)) {
         findings_merge(a, b);
       }

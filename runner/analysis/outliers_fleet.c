@@ -290,7 +290,7 @@ void outliers_make_parts(struct finder *f) {
   outliers->parts = arena_array(arena, count, sizeof *outliers->parts);
   for (size_t i = 0; i < count; i++) {
     const struct outlier_verdict *first = &outliers->verdicts[i];
-    if (taken[i] || first->finding != FINDING_SLOW) {
+    if (taken[i] || first->state != OUTLIER_SLOW) {
       continue;
     }
     struct outlier_part *part = &outliers->parts[outliers->part_count++];
@@ -303,7 +303,7 @@ void outliers_make_parts(struct finder *f) {
     struct case_counts counts = {0};
     for (size_t j = i; j < count; j++) {
       const struct outlier_verdict *verdict = &outliers->verdicts[j];
-      if (taken[j] || verdict->finding != FINDING_SLOW || !fleet_is_one_part(first, verdict)) {
+      if (taken[j] || verdict->state != OUTLIER_SLOW || !fleet_is_one_part(first, verdict)) {
         continue;
       }
       taken[j] = true;
@@ -312,7 +312,7 @@ void outliers_make_parts(struct finder *f) {
       part->change = fmin(part->change, verdict->change);
       part->least = fmax(part->least, verdict->least);
       for (size_t r = 0; r < outliers->row_count; r++) {
-        if (outliers->rows[r].verdict == j && outliers->rows[r].finding == FINDING_SLOW) {
+        if (outliers->rows[r].verdict == j && outliers->rows[r].state == OUTLIER_SLOW) {
           outliers_count_row(f, &outliers->rows[r], (uint32_t)i + 1, marks, &counts);
         }
       }
@@ -410,7 +410,7 @@ void outliers_make_cells(struct finder *f) {
   }
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
-    if (row->finding == FINDING_SLOW) {
+    if (row->state == OUTLIER_SLOW) {
       outliers->cells[numbers[f->hosts[row->environment]] * blocks.count + block_of[row->worst]]
           .slow = true;
     }

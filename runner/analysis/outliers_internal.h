@@ -72,7 +72,7 @@ struct candidate {
   struct robust_score score;
   const struct observation *observations; /* the lowest first */
   size_t observation_count;
-  enum finding finding;
+  enum outlier_state state;
   enum outlier_role role;
   double source_change, target_change; /* ln; of ROLE_BOTH, merged of two; else NAN */
   bool judged;                         /* its set is large enough */

@@ -183,7 +183,7 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
   const struct observation *observation = &candidate->observation;
   const struct component *component = &observation->component;
   struct outlier row = {
-      .finding = candidate->finding,
+      .state = candidate->state,
       .entity = component->entity,
       .role = candidate->role,
       .host = rows_host_name(f, component),
@@ -212,14 +212,14 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
                    component->entity == ENTITY_GPU ? component->path.from : -1);
   row.uuid = gpu != NULL ? gpu->uuid : NULL;
   rows_set_gpus(component, &row);
-  if (candidate->finding == FINDING_SLOW || candidate->finding == FINDING_EXPLAINED) {
+  if (candidate->state == OUTLIER_SLOW || candidate->state == OUTLIER_EXPLAINED) {
     rows_count_cases(f, candidate, &row);
     /* In a fleet each result has its place on other hosts to be slow against: a GPU that is slower
      * than those of a fast host is none. */
-    row.finding = f->outliers->is_fleet && row.slow_cases == 0 ? FINDING_FINE : row.finding;
+    row.state = f->outliers->is_fleet && row.slow_cases == 0 ? OUTLIER_FINE : row.state;
   }
-  f->outliers->slow_count += row.finding == FINDING_SLOW;
-  f->outliers->undecided_count += row.finding == FINDING_UNDECIDED;
+  f->outliers->slow_count += row.state == OUTLIER_SLOW;
+  f->outliers->undecided_count += row.state == OUTLIER_UNDECIDED;
   *ARENA_ADD(&f->outliers->arena, f->outliers->rows, f->outliers->row_count, &f->row_capacity) =
       row;
 }
@@ -229,7 +229,7 @@ static void rows_add_half(struct finder *f, const struct candidate *candidate) {
   const size_t at = f->outliers->row_count;
   rows_add_row(f, candidate);
   struct outlier *row = &f->outliers->rows[at];
-  row->finding = FINDING_UNDECIDED;
+  row->state = OUTLIER_UNDECIDED;
   row->name = rows_join_half(f, candidate->peers, candidate->half);
   row->rivals = rows_join_half(f, candidate->rivals, candidate->half);
   row->change = expm1(candidate->difference);
@@ -256,7 +256,7 @@ static bool rows_is_said(const struct candidate *candidates, size_t count,
   return false;
 }
 
-ORDER_DEFINE(rows_compare_rows, struct outlier, ORDER(x->finding, y->finding) ?: ORDER(x->change, y->change) ?: strcmp(x->host, y->host) ?: strcmp(x->name, y->name) ?: strcmp(x->block, y->block))
+ORDER_DEFINE(rows_compare_rows, struct outlier, ORDER(x->state, y->state) ?: ORDER(x->change, y->change) ?: strcmp(x->host, y->host) ?: strcmp(x->name, y->name) ?: strcmp(x->block, y->block))
 
 /* ---- verdicts ---- */
 
@@ -274,7 +274,7 @@ static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *c
   const bool local = row->direction == ROLE_LOCAL;
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     struct outlier_verdict *verdict = &outliers->verdicts[i];
-    if (verdict->finding == row->finding && strcmp(verdict->name, name) == 0 &&
+    if (verdict->state == row->state && strcmp(verdict->name, name) == 0 &&
         strcmp(verdict->host, row->host) == 0 && strings_equal(verdict->rivals, row->rivals) &&
         (verdict->direction == ROLE_LOCAL) == local) {
       return verdict;
@@ -282,7 +282,7 @@ static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *c
   }
   struct outlier_verdict *verdict =
       ARENA_ADD(&outliers->arena, outliers->verdicts, outliers->verdict_count, capacity);
-  *verdict = (struct outlier_verdict){.finding = row->finding,
+  *verdict = (struct outlier_verdict){.state = row->state,
                                       .entity = row->entity,
                                       .host = row->host,
                                       .name = name,
@@ -352,7 +352,7 @@ static void rows_count_verdicts(struct finder *f) {
     struct outlier_verdict *verdict = &outliers->verdicts[v];
     struct case_counts counts = {0};
     for (size_t i = 0; i < outliers->row_count; i++) {
-      if (outliers->rows[i].verdict == v && outliers->rows[i].finding == FINDING_SLOW) {
+      if (outliers->rows[i].verdict == v && outliers->rows[i].state == OUTLIER_SLOW) {
         outliers_count_row(f, &outliers->rows[i], (uint32_t)v + 1, marks, &counts);
       }
     }
@@ -369,8 +369,7 @@ static void rows_make_verdicts(struct finder *f) {
   size_t capacity = 0;
   for (size_t i = 0; i < outliers->row_count; i++) {
     struct outlier *row = &outliers->rows[i];
-    if (row->finding != FINDING_SLOW &&
-        (row->finding != FINDING_UNDECIDED || row->rivals == NULL)) {
+    if (row->state != OUTLIER_SLOW && (row->state != OUTLIER_UNDECIDED || row->rivals == NULL)) {
       continue;
     }
     struct outlier_verdict *verdict = rows_verdict(outliers, &capacity, row);
@@ -392,7 +391,7 @@ void outliers_make_rows(struct finder *f, struct candidate *candidates, size_t c
   const bool slow_only = f->options->slow_only;
   for (size_t i = 0; i < count; i++) {
     if (candidates[i].judged && !candidates[i].merged &&
-        !(slow_only && candidates[i].finding == FINDING_FINE)) {
+        !(slow_only && candidates[i].state == OUTLIER_FINE)) {
       rows_add_row(f, &candidates[i]);
     }
     if (candidates[i].half > 0 && candidates[i].peers[0] == &candidates[i] &&

@@ -33,17 +33,17 @@ static bool advice_is_option(const char *word, const char *name) {
   return strncmp(word, name, size) == 0 && (word[size] == '\0' || word[size] == '=');
 }
 
+static bool advice_has_option(const struct advice_words *words, const char *name) {
+  return ANY_OF(i, words->count, advice_is_option(words->items[i], name));
+}
+
 /* Whether the command of the run measures its scenario if it is given again. */
 static bool advice_is_plain(struct arena *arena, const struct measured_run *run) {
   const struct advice_words words = advice_words_of(arena, run);
-  for (size_t i = 0; i < words.count; i++) {
-    if (advice_is_option(words.items[i], "--resume")) {
-      return false;
-    }
-  }
   /* A file of others may hold any command. */
   return words.count > 0 && strcmp(words.items[0], "run") == 0 &&
-         strcmp(run->origin, "measured") == 0 && run->looks == 0;
+         !advice_has_option(&words, "--resume") && strcmp(run->origin, "measured") == 0 &&
+         run->looks == 0;
 }
 
 /* Options that say nothing of what is measured, with the length of their list. */
@@ -201,10 +201,6 @@ const struct measured_run *advice_own_run(struct arena *arena, const struct comp
     }
   }
   return of;
-}
-
-static bool advice_has_option(const struct advice_words *words, const char *name) {
-  return ANY_OF(i, words->count, advice_is_option(words->items[i], name));
 }
 
 bool advice_is_shard(struct arena *arena, const struct measured_run *run) {

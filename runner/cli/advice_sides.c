@@ -18,11 +18,7 @@ static size_t advice_count_nodes(struct arena *arena, const struct compare_resul
   size_t count = 0;
   for (size_t i = 0; i < measured->run_count; i++) {
     const char *node = measured->environments[measured->runs[i].environment].node;
-    bool known = result->sides[i] != side;
-    for (size_t k = 0; k < count && !known; k++) {
-      known = strings_equal(nodes[k], node);
-    }
-    if (!known) {
+    if (result->sides[i] == side && !ANY_OF(k, count, strings_equal(nodes[k], node))) {
       nodes[count++] = node;
     }
   }

@@ -1,6 +1,5 @@
 #include "runner/cli/analysis.h"
 
-#include "runner/cli/compare_advice.h"
 #include "runner/record/manage.h"
 #include "runner/render/diff_format.h"
 

@@ -17,3 +17,7 @@ enum status analysis_compare(struct command *command, struct compare_result *res
  * `all`. */
 enum status analysis_show(struct command *command, const struct compare_result *result,
                           struct diff_show *show, struct error *err) CHECK_RESULT;
+/* A note on stderr: how many more runs or processes each side needs, and the commands that measure
+ * them, of what can be measured again. Nothing when no case is undecided for want of them. */
+void compare_advise(const struct common_options *common, struct database *database,
+                    struct compare_request *request, const struct compare_result *result);

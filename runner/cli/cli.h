@@ -149,6 +149,8 @@ int cli_main(int argc, char **argv);
 
 /* ---- what a verb opens; the frame closes it ---- */
 
+/* "a,b" of the arguments a and b: one name of all runs that they name. */
+const char *command_join_words(struct command *command);
 /* Where the results database is. */
 enum status command_path(struct command *command, const char **path,
                          struct error *err) CHECK_RESULT;

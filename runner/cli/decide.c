@@ -2,7 +2,6 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/order.h"
-#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
@@ -14,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAMES_SHOWN_MAX = 8, TEXT_MAX = 1 << 16 };
+enum { NAMES_SHOWN_MAX = 8 };
 
 struct decide {
   struct command *command;
@@ -149,52 +148,52 @@ static bool decide_was_open(const struct case_keys *open, const char *key) {
          bsearch(&key, open->items, open->count, sizeof *open->items, strings_compare) != NULL;
 }
 
+/* ", 2 provisionally changed"; "" = none is. */
+static const char *decide_others(const struct decide *decide, size_t count, const char *how) {
+  return count > 0 ? arena_format(&decide->command->arena, ", %zu %s", count, how) : "";
+}
+
 /* "comparison 2 of 5: 4 of 18 cases undecided, 2 newly decided (REGRESSED down/gpu0, 1 same),
  * 1 provisionally changed, 11 provisionally the same" */
 static void decide_say_look(const struct decide *decide, const struct case_keys *before) {
   const struct comparison *comparison = decide->result.comparison;
+  struct arena *arena = &decide->command->arena;
   size_t counts[verdict_name_count] = {0};
   size_t named = 0;
   size_t decided = 0;
-  SCOPED(strbuf_fini) struct strbuf names = STRBUF(TEXT_MAX);
+  const char *names = "";
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const struct measured_case *bench = &decide->result.measured->cases[row->bench];
     if (decide_is_open(row) || (before != NULL && !decide_was_open(before, bench->key))) {
       continue;
     }
+    const enum verdict verdict = row->result.verdict;
     decided++;
-    if (row->result.verdict != VERDICT_SAME && named < NAMES_SHOWN_MAX) {
-      strbuf_printf(&names, "%s%s %s", named++ > 0 ? ", " : "", verdict_text(row->result.verdict),
-                    bench->name);
+    if (verdict != VERDICT_SAME && named < NAMES_SHOWN_MAX) {
+      named++;
+      names = arena_add_word(arena, names,
+                             arena_format(arena, "%s %s", verdict_text(verdict), bench->name));
     } else {
-      counts[row->result.verdict]++;
+      counts[verdict]++;
     }
   }
   for (size_t v = 0; v < verdict_name_count; v++) {
     if (counts[v] > 0) {
-      strbuf_printf(&names, "%s%zu %s%s", names.length > 0 ? ", " : "", counts[v],
-                    named > 0 && v != VERDICT_SAME ? "more " : "", verdict_text((enum verdict)v));
+      const char *more = named > 0 && v != VERDICT_SAME ? "more " : "";
+      names = arena_add_word(
+          arena, names,
+          arena_format(arena, "%zu %s%s", counts[v], more, verdict_text((enum verdict)v)));
     }
   }
   const bool is_first = before == NULL;
-  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
-  strbuf_printf(&text, "%zu of %zu cases undecided, %zu %sdecided", decide->undecided,
-                comparison->row_count, decided, is_first ? "" : "newly ");
-  if (decided > 0) {
-    strbuf_printf(&text, " (%s)", names.text);
-  }
-  if (decide->changed > 0) {
-    strbuf_printf(&text, ", %zu provisionally changed", decide->changed);
-  }
-  if (decide->same > 0) {
-    strbuf_printf(&text, ", %zu provisionally the same", decide->same);
-  }
-  if (decide->unmeasured > 0) {
-    strbuf_printf(&text, ", %zu not measured", decide->unmeasured);
-  }
-  say_note(&decide->command->common, "comparison %u of %u: %s", decide->look, decide->looks,
-           text.text);
+  say_note(&decide->command->common,
+           "comparison %u of %u: %zu of %zu cases undecided, %zu %sdecided%s%s%s%s", decide->look,
+           decide->looks, decide->undecided, comparison->row_count, decided,
+           is_first ? "" : "newly ", arena_around(arena, " (", names, ")"),
+           decide_others(decide, decide->changed, "provisionally changed"),
+           decide_others(decide, decide->same, "provisionally the same"),
+           decide_others(decide, decide->unmeasured, "not measured"));
   if (is_first && decide->look == 1 && decide->undecided > 0) {
     say_note(
         &decide->command->common,
@@ -370,21 +369,17 @@ static enum status decide_measure(struct decide *decide, bool *goes_on, struct e
 
 /* "comparison 2 of 5: run 1 of 3, of 1 undecided and 2 provisional cases" */
 static void decide_say_run(const struct decide *decide, unsigned run, unsigned runs) {
-  const size_t others = decide->open.count - decide->open_undecided;
-  const size_t counts[] = {decide->look > 0 ? decide->open_undecided : decide->open.count,
-                           decide->look > 0 ? others : 0};
-  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
-  for (size_t i = 0; i < COUNT_OF(counts); i++) {
-    if (counts[i] > 0) {
-      strbuf_printf(&text, "%s%zu%s", text.length > 0 ? " and " : "", counts[i],
-                    decide->look == 0        ? ""
-                    : i == 0                 ? " undecided"
-                    : decide->unmeasured > 0 ? " provisional or missing"
-                                             : " provisional");
-    }
-  }
+  struct arena *arena = &decide->command->arena;
+  const size_t open = decide->open_undecided;
+  const size_t others = decide->open.count - open;
+  const char *undecided = open > 0 ? arena_format(arena, "%zu undecided", open) : "";
+  const char *provisional = others > 0 ? arena_format(arena, "%zu provisional%s", others,
+                                                      decide->unmeasured > 0 ? " or missing" : "")
+                                       : "";
   say_note(&decide->command->common, "comparison %u of %u: run %u of %u, of %s %s",
-           decide->look + 1, decide->looks, run, runs, text.text,
+           decide->look + 1, decide->looks, run, runs,
+           decide->look == 0 ? arena_format(arena, "%zu", decide->open.count)
+                             : arena_join(arena, undecided, " and ", provisional),
            strings_plural(decide->open.count, "case", "cases"));
 }
 

@@ -35,18 +35,6 @@ static void fleet_gate_add(struct result_set *rows, const char *node, const char
   result_set_put(rows, row, 2, cell_text(what));
 }
 
-static const char **fleet_gate_selectors(struct command *command, const struct run_list *before,
-                                         const struct run_list *runs) {
-  const char **selectors =
-      arena_array(&command->arena, before->count + runs->count, sizeof *selectors);
-  for (size_t i = 0; i < before->count + runs->count; i++) {
-    const struct run_ref *run =
-        i < before->count ? &before->runs[i] : &runs->runs[i - before->count];
-    selectors[i] = arena_format(&command->arena, "%lld", (long long)run->id);
-  }
-  return selectors;
-}
-
 static bool fleet_gate_has(const struct outliers *outliers, const struct outlier_part *part) {
   for (size_t i = 0; i < outliers->part_count; i++) {
     const struct outlier_part *other = &outliers->parts[i];
@@ -103,12 +91,15 @@ static enum status fleet_gate_add_slow(struct command *command, const char *flee
   if (fleet == NULL) {
     RETURN_ON_ERROR(selector_find_fleet(command->database, true, &command->arena, &before, err));
   }
-  RETURN_ON_ERROR(analysis_load(command, fleet_gate_selectors(command, &before, &runs),
-                                before.count + runs.count, err));
+  const bool compares = before.count > 0;
+  const char *const selectors[] = {selector_join(&command->arena, &before),
+                                   selector_join(&command->arena, &runs)};
+  RETURN_ON_ERROR(
+      analysis_load(command, compares ? selectors : &selectors[1], compares ? 2 : 1, err));
   struct measured *measured = command->measured;
   enum side *sides = arena_array(&command->arena, measured->run_count, sizeof *sides);
   for (size_t i = 0; i < measured->run_count; i++) {
-    sides[i] = measured->runs[i].selector < before.count ? SIDE_A : SIDE_B;
+    sides[i] = compares && measured->runs[i].selector == 0 ? SIDE_A : SIDE_B;
   }
   struct outliers_options options = {.latest_only = true, .slow_only = true, .sides = sides};
   enum status status = measured_load_errors(measured, command->database, err);
@@ -117,7 +108,7 @@ static enum status fleet_gate_add_slow(struct command *command, const char *flee
     fleet_gate_add_parts(command, now, NULL, "its peers", rows);
   }
   options.changes = options.cells = true;
-  if (status == STATUS_OK && before.count > 0) {
+  if (status == STATUS_OK && compares) {
     status = outliers_find(measured, &options, &changes, err);
   }
   if (status == STATUS_OK && changes != NULL) {

@@ -119,9 +119,9 @@ static struct case_keys health_keys_to_repeat(struct health *health) {
   const char **keys = arena_array(&health->command->arena, judged->count, sizeof *keys);
   struct case_keys again = {.items = keys};
   for (size_t i = 0; i < judged->count; i++) {
-    const enum expect_verdict verdict = judged->findings[i].verdict;
+    const enum expect_verdict verdict = judged->judgements[i].verdict;
     if (verdict == EXPECT_SHORT || verdict == EXPECT_UNCLEAR) {
-      keys[again.count++] = judged->findings[i].key;
+      keys[again.count++] = judged->judgements[i].key;
     }
   }
   return again;
@@ -173,15 +173,11 @@ static void health_append(struct health_line *line, uint64_t gpus, const char *t
 
 /* A program that slows many cases is named once: true the first time. */
 static bool health_says_first(struct health_line *line, const char *reason) {
-  for (size_t i = 0; i < line->said_count; i++) {
-    if (strcmp(line->said[i], reason) == 0) {
-      return false;
-    }
-  }
-  if (line->said_count < LINE_REASONS_MAX) {
+  const bool said = ANY_OF(i, line->said_count, strcmp(line->said[i], reason) == 0);
+  if (!said && line->said_count < LINE_REASONS_MAX) {
     line->said[line->said_count++] = reason;
   }
-  return true;
+  return !said;
 }
 
 /* A GPU that there is and that cannot be measured. Of a probe that was killed nothing is known. */
@@ -191,53 +187,37 @@ static void health_append_lost(const struct health *health, struct health_line *
   }
 }
 
-/* What GPUs of one name have in common where all is well. */
-struct health_property {
-  const char *noun;
-  size_t offset; /* in struct gpu, of a uint32_t, which is 0 where it is not known */
-};
-
-static uint32_t health_property_of(const struct machine *machine, uint32_t gpu,
-                                   const struct health_property *property) {
-  uint32_t value = 0;
-  memcpy(&value, (const char *)&machine->gpus[gpu] + property->offset, sizeof value);
-  return value;
-}
-
-/* The most of what GPUs of its name have. */
-static uint32_t health_property_of_peers(const struct machine *machine, uint32_t gpu,
-                                         const struct health_property *property) {
-  uint32_t most = 0;
-  for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    const uint32_t value = health_property_of(machine, i, property);
-    if (strcmp(machine->gpus[i].name, machine->gpus[gpu].name) == 0 && value > most) {
-      most = value;
-    }
+/* What GPUs of one name have in common where all is well; 0 = not known. */
+#define HEALTH_PROPERTY_LIST(X)                                                                    \
+  X("PCIe generation", pcie_generation_max)                                                        \
+  X("number of PCIe lanes", pcie_width_max)                                                        \
+  X("number of NVLinks", nvlink_count)
+#define HEALTH_TAKE_MOST(noun, member)                                                             \
+  most.member = peer->member > most.member ? peer->member : most.member;
+#define HEALTH_APPEND_LESS(noun, member)                                                           \
+  if (gpu->member < most.member) {                                                                 \
+    health_append(line, health_bit((int)g),                                                        \
+                  arena_format(line->arena, "gpu%u: " noun " %u, of others %u", g, gpu->member,    \
+                               most.member));                                                      \
   }
-  return most;
-}
 
 /* A GPU with less than others of its name: what is known of machines is of such as these, and of it
  * nothing may be. Where all of it is known, the machine is built like that. */
 static void health_append_unlike(const struct health *health, struct health_line *line) {
-  static const struct health_property PROPERTIES[] = {
-      {"PCIe generation", offsetof(struct gpu, pcie_generation_max)},
-      {"number of PCIe lanes", offsetof(struct gpu, pcie_width_max)},
-      {"number of NVLinks", offsetof(struct gpu, nvlink_count)}};
   const struct machine *machine = health->command->target;
   if (health->judge == NULL || expect_judge_judged(health->judge)->unknown == 0) {
     return;
   }
-  for (uint32_t gpu = 0; gpu < machine->gpu_count; gpu++) {
-    for (size_t i = 0; i < COUNT_OF(PROPERTIES); i++) {
-      const uint32_t own = health_property_of(machine, gpu, &PROPERTIES[i]);
-      const uint32_t most = health_property_of_peers(machine, gpu, &PROPERTIES[i]);
-      if (own < most) {
-        health_append(line, health_bit((int)gpu),
-                      arena_format(line->arena, "gpu%u: %s %u, of others %u", gpu,
-                                   PROPERTIES[i].noun, own, most));
+  for (uint32_t g = 0; g < machine->gpu_count; g++) {
+    const struct gpu *gpu = &machine->gpus[g];
+    struct gpu most = *gpu;
+    for (uint32_t i = 0; i < machine->gpu_count; i++) {
+      const struct gpu *peer = &machine->gpus[i];
+      if (strcmp(peer->name, gpu->name) == 0) {
+        HEALTH_PROPERTY_LIST(HEALTH_TAKE_MOST)
       }
     }
+    HEALTH_PROPERTY_LIST(HEALTH_APPEND_LESS)
   }
 }
 
@@ -398,18 +378,19 @@ static const char *health_find_doubt(const struct health *health, int code) {
 /* What is known, and of what is too noisy to tell the case that is furthest from what is usual. */
 static const char *health_describe(const struct health *health) {
   const char *summary = expect_judge_summary(health->judge);
-  const struct expect_finding *worst = NULL;
+  const struct expect_judgement *worst = NULL;
   const struct expect_judged *judged = expect_judge_judged(health->judge);
   for (size_t i = 0; i < judged->count; i++) {
-    const struct expect_finding *finding = &judged->findings[i];
-    if (finding->verdict == EXPECT_UNCLEAR && (worst == NULL || finding->ratio < worst->ratio)) {
-      worst = finding;
+    const struct expect_judgement *judgement = &judged->judgements[i];
+    if (judgement->verdict == EXPECT_UNCLEAR &&
+        (worst == NULL || judgement->ratio < worst->ratio)) {
+      worst = judgement;
     }
   }
   struct arena *arena = &health->command->arena;
   return worst == NULL ? summary
                        : arena_format(arena, "%s; most in doubt: %s: %s", summary, worst->name,
-                                      expect_finding_words(arena, worst));
+                                      expect_judgement_words(arena, worst));
 }
 
 int health_end(struct health *health, int code) {

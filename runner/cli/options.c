@@ -419,28 +419,12 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
   return ARGP_ERR_UNKNOWN;
 }
 
-/* The name of a misspelt option; NULL = it is right, or argp answers it. */
-static const char *options_find_meant(const struct verb *verb, const char *arg, const char *name,
-                                      size_t count) {
-  const bool two_dashes = arg[1] == '-';
-  if (count > 0 || (two_dashes && (strncmp("help", name, strlen(name)) == 0 ||
-                                   strncmp("usage", name, strlen(name)) == 0))) {
-    return two_dashes || count != 1 ? NULL : name;
-  }
-  struct nearest nearest = nearest_start(name);
-  const struct verb_option *option;
-  for (size_t i = 0; two_dashes && (option = options_at(verb, i)) != NULL; i++) {
-    nearest_offer(&nearest, option->name);
-  }
-  return nearest.word;
-}
-
 /* The key of [measure] that an unknown option of a verb with --set means; NULL = none. */
-static const char *options_find_key(const struct verb *verb, const char *arg, const char *name) {
+static const char *options_find_key(const struct verb *verb, const char *name) {
   const struct verb_option *set = NULL;
   struct nearest nearest = nearest_start(name);
   const bool has_set = options_find(verb, "set", &set) == 1;
-  for (size_t i = 0; arg[1] == '-' && has_set && i < field_count(); i++) {
+  for (size_t i = 0; has_set && i < field_count(); i++) {
     if ((field_at(i)->sections & (1U << SECTION_MEASURE)) != 0) {
       nearest_offer(&nearest, field_at(i)->name);
     }
@@ -448,40 +432,77 @@ static const char *options_find_key(const struct verb *verb, const char *arg, co
   return nearest.word;
 }
 
-/* "--onyl", and "-only" with one dash, are answered with the option that is meant: argp says only
- * that there is none. */
-static void options_reject_unknown(struct command *command, int argc, char **argv) {
+/* "--onyl": answered with the option, or the key, that is meant. */
+static void options_reject_unknown(const struct verb *verb, const struct argp_state *state,
+                                   const char *arg, const char *name) {
+  struct nearest nearest = nearest_start(name);
+  const struct verb_option *option;
+  for (size_t i = 0; (option = options_at(verb, i)) != NULL; i++) {
+    nearest_offer(&nearest, option->name);
+  }
+  OPTIONS_REFUSE(nearest.word != NULL, state, "unknown option \"%s\": did you mean \"--%s\"?", arg,
+                 nearest.word);
+  const char *key = options_find_key(verb, name);
+  OPTIONS_REFUSE(key != NULL, state,
+                 "unknown option \"%s\": did you mean \"--set measure.%s=VALUE\"?", arg, key);
+  options_fail(state, "unknown option \"%s\"", arg);
+}
+
+/* Of "--name" and "--name=value". True: the next argument is its value. */
+static bool options_check_long(const struct verb *verb, const struct argp_state *state,
+                               const char *arg, const char *name, bool is_last) {
+  const struct verb_option *option = NULL;
+  const size_t count = options_find(verb, name, &option);
+  const bool value = strchr(arg, '=') != NULL;
+  if (count == 0 && strncmp("help", name, strlen(name)) != 0 &&
+      strncmp("usage", name, strlen(name)) != 0) {
+    options_reject_unknown(verb, state, arg, name);
+  }
+  OPTIONS_REFUSE(count > 1, state, "several options begin with \"--%s\"", name);
+  if (count == 0 || option->optional) {
+    return false;
+  }
+  OPTIONS_REFUSE(option->argument == NULL && value, state, "--%s takes no value", option->name);
+  OPTIONS_REFUSE(option->argument != NULL && !value && is_last, state, "--%s needs %s",
+                 option->name, option->argument);
+  return option->argument != NULL && !value;
+}
+
+/* The same of "-qv" and "-oFILE". */
+static bool options_check_short(const struct verb *verb, const struct argp_state *state,
+                                const char *arg, bool is_last) {
+  const struct verb_option *option = NULL;
+  for (const char *letter = arg + 1; *letter != '\0'; letter++) {
+    for (size_t i = 0; (option = options_at(verb, i)) != NULL && option->letter != *letter; i++) {
+    }
+    OPTIONS_REFUSE(option == NULL && *letter != 'h' && *letter != '?', state,
+                   "unknown option \"-%c\"", *letter);
+    if (option != NULL && option->argument != NULL) {
+      OPTIONS_REFUSE(letter[1] == '\0' && is_last, state, "-%c needs %s", *letter,
+                     option->argument);
+      return letter[1] == '\0';
+    }
+  }
+  return false;
+}
+
+/* Says what argp would say in its own words, and less of it. */
+static void options_check_argv(struct command *command, int argc, char **argv) {
   const struct verb *verb = command->verb;
+  const struct argp_state state = {.name = argv[0]};
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
     const struct verb_option *found = NULL;
-    const char *name = argv[i] + strspn(argv[i], "-");
-    name = arena_strndup(&command->arena, name, strcspn(name, "="));
-    if (argv[i][0] != '-' || strlen(name) < 3) {
-      continue; /* an argument, or short options */
+    const char *arg = argv[i];
+    const size_t dashes = strspn(arg, "-");
+    const char *name = arena_strndup(&command->arena, arg + dashes, strcspn(arg + dashes, "="));
+    if (dashes == 0 || arg[1] == '\0') {
+      continue; /* an argument */
     }
-    const size_t count = options_find(verb, name, &found);
-    const char *meant = options_find_meant(verb, argv[i], name, count);
-    if (meant != NULL) {
-      say_error(&command->common, "unknown option \"%s\": did you mean \"--%s\"? See %s --help",
-                argv[i], meant, argv[0]);
-      exit(EXIT_USAGE);
-    }
-    const char *key = count == 0 ? options_find_key(verb, argv[i], name) : NULL;
-    if (key != NULL) {
-      say_error(&command->common,
-                "unknown option \"%s\": did you mean \"--set measure.%s=VALUE\"? See %s --help",
-                argv[i], key, argv[0]);
-      exit(EXIT_USAGE);
-    }
-    const bool helps =
-        strncmp("help", name, strlen(name)) == 0 || strncmp("usage", name, strlen(name)) == 0;
-    if (count == 0 && argv[i][1] == '-' && !helps) {
-      say_error(&command->common, "unknown option \"%s\". See %s --help", argv[i], argv[0]);
-      exit(EXIT_USAGE);
-    }
-    /* Its argument may look like an option. */
-    i += count == 1 && argv[i][1] == '-' && found->argument != NULL && !found->optional &&
-         strchr(argv[i], '=') == NULL;
+    OPTIONS_REFUSE(dashes == 1 && strlen(name) >= 3 && options_find(verb, name, &found) == 1,
+                   &state, "unknown option \"%s\": did you mean \"--%s\"?", arg, name);
+    /* A value may look like an option. */
+    i += dashes > 1 ? options_check_long(verb, &state, arg, name, i + 1 == argc)
+                    : options_check_short(verb, &state, arg, i + 1 == argc);
   }
 }
 
@@ -520,14 +541,8 @@ void options_parse(struct command *command, int argc, char **argv) {
                             .args_doc = verb->arguments,
                             .doc = doc,
                             .help_filter = options_filter_help};
-  options_reject_unknown(command, argc, argv);
-  /* Its messages, and those of getopt(), hold arguments as they are. */
-  FILE *const plain = stderr;
-  FILE *const escaping = console_escape(plain);
-  stderr = escaping;
+  options_check_argv(command, argc, argv);
   if (argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, command) != 0) {
     exit(EXIT_USAGE);
   }
-  stderr = plain;
-  (void)fclose(escaping);
 }

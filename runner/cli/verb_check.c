@@ -249,25 +249,64 @@ static enum status verb_check_judge(struct command *command, const struct compar
 
 /* ---- --expect ---- */
 
-/* One run and what was found of it. */
 struct expected_run {
   const struct measured_run *run;
   struct expect_judge *judge;
-  const struct expect_finding *findings;
-  size_t count;
 };
 
-static bool verb_check_is_selected(const struct command *command,
-                                   const struct expect_finding *finding) {
-  const char *only = command->request.filter.only;
-  const struct measured_case bench = {
-      .key = finding->key, .name = finding->name, .block = finding->block};
-  return only == NULL || measured_case_matches(&bench, only);
+/* What was found of a case that --only selects. */
+struct expected_case {
+  const struct expected_run *of;
+  const struct expect_judgement *judgement;
+};
+
+/* Of all runs: of each first what went wrong, then what was judged. */
+struct check_expected {
+  struct expected_run *runs;
+  size_t run_count;
+  struct expected_case *cases;
+  size_t case_count, case_capacity;
+  size_t verdicts[expect_verdict_name_count];
+  size_t above_peak;
+};
+
+static void check_expected_fini(struct check_expected *expected) {
+  for (size_t r = 0; r < expected->run_count; r++) {
+    expect_judge_free(expected->runs[r].judge);
+  }
 }
 
-/* Why it has no number, or how far that is from what is expected; NULL = it is within. */
-static const char *verb_check_reason(const struct expect_finding *finding) {
-  return finding->reason != NULL ? finding->reason : finding->deviation;
+static void check_expected_add(struct command *command, struct check_expected *expected,
+                               const struct expected_run *of,
+                               const struct expect_judgement *judgements, size_t count) {
+  const char *only = command->request.filter.only;
+  for (size_t i = 0; i < count; i++) {
+    const struct measured_case bench = {
+        .key = judgements[i].key, .name = judgements[i].name, .block = judgements[i].block};
+    if (only == NULL || measured_case_matches(&bench, only)) {
+      *ARENA_ADD(&command->arena, expected->cases, expected->case_count, &expected->case_capacity) =
+          (struct expected_case){of, &judgements[i]};
+      expected->verdicts[judgements[i].verdict]++;
+    }
+  }
+}
+
+/* Judges the runs of command->measured. */
+static enum status check_expected_find(struct command *command, const struct expect_set *set,
+                                       struct check_expected *expected, struct error *err) {
+  const struct measured *measured = command->measured;
+  expected->runs = arena_array(&command->arena, measured->run_count, sizeof *expected->runs);
+  for (size_t r = 0; r < measured->run_count; r++) {
+    struct expected_run *of = &expected->runs[expected->run_count++];
+    of->run = &measured->runs[r];
+    const char *name = arena_format(&command->arena, "run:%s", of->run->ref.uuid);
+    RETURN_ON_ERROR(expect_judge_run(set, command->query, name, NULL, NULL, &of->judge, err));
+    const struct expect_judged *judged = expect_judge_judged(of->judge);
+    check_expected_add(command, expected, of, judged->broken, judged->broken_count);
+    check_expected_add(command, expected, of, judged->judgements, judged->count);
+    expected->above_peak += judged->above_peak;
+  }
+  return STATUS_OK;
 }
 
 /* For people, as the sentences have it. */
@@ -277,237 +316,185 @@ static double verb_check_rounded(double value) {
   return strtod(text, NULL);
 }
 
+/* reason: why it has no number, or how far that is from what is expected. */
 #define CHECK_COLUMNS(X)                                                                           \
-  X("verdict", words, expect_verdict_text(finding->verdict), falls_short ? TONE_BAD : TONE_NONE)   \
-  X("gpu", text, is_broken ? NULL : expect_finding_place(runs[r].judge, finding))                  \
-  X("case", text, finding->name)                                                                   \
-  X("value", finite, people ? verb_check_rounded(finding->value) : finding->value)                 \
-  X("unit", text, is_broken ? NULL : finding->time ? "ns" : "GB/s")                                \
-  X("expected", text, finding->expected)                                                           \
-  X("statement", text, is_broken ? NULL : expect_statement_text(finding->statement))               \
-  X("of", text, finding->machine)                                                                  \
-  X("run", integer, runs[r].run->ref.id)                                                           \
+  X("verdict", words, expect_verdict_text(judgement->verdict), falls_short ? TONE_BAD : TONE_NONE) \
+  X("gpu", text, is_broken ? NULL : expect_judgement_place(of->judge, judgement))                  \
+  X("case", text, judgement->name)                                                                 \
+  X("value", finite, people ? verb_check_rounded(judgement->value) : judgement->value)             \
+  X("unit", text, is_broken ? NULL : judgement->time ? "ns" : "GB/s")                              \
+  X("expected", text, judgement->expected)                                                         \
+  X("statement", text, is_broken ? NULL : expect_statement_text(judgement->statement))             \
+  X("of", text, judgement->machine)                                                                \
+  X("run", integer, of->run->ref.id)                                                               \
   X("reason", text,                                                                                \
-    !people                   ? verb_check_reason(finding)                                         \
-    : finding->reason != NULL ? finding->reason                                                    \
-                              : finding->distance) /* in a table there is little room */
+    judgement->reason != NULL ? judgement->reason                                                  \
+    : people                  ? judgement->distance /* in a table there is little room */          \
+                              : judgement->deviation)
 
 JSON_DESCRIBER_STATIC(verb_check_describe, CHECK_COLUMNS, JSON_COLUMN)
 
 /* One row for each case that falls short or may do so, of all with -v. */
-static void verb_check_list(struct command *command, struct document *document,
-                            const struct expected_run *runs, size_t run_count) {
+static void check_expected_list(struct document *document, const struct check_expected *expected,
+                                bool all) {
   const bool people = document_is_for_people(document);
-  bool broken = false;
-  for (size_t r = 0; r < run_count; r++) {
-    for (size_t i = 0; i < runs[r].count; i++) {
-      broken = broken || runs[r].findings[i].verdict == EXPECT_BROKEN;
-    }
-  }
   /* Why there is no number is needed most, how far it is off least; that is the last column. */
   DOCUMENT_COLUMNS(document, CHECK_COLUMNS,
-                   .narrow =
-                       broken ? "of,statement,run,unit,gpu" : "of,statement,run,unit,reason,gpu");
-  for (size_t r = 0; r < run_count; r++) {
-    for (size_t i = 0; i < runs[r].count; i++) {
-      const struct expect_finding *finding = &runs[r].findings[i];
-      const bool is_broken = finding->verdict == EXPECT_BROKEN;
-      const bool falls_short = finding->verdict == EXPECT_SHORT || is_broken;
-      if (!(falls_short || finding->verdict == EXPECT_UNCLEAR || command->common.verbose ||
-            !people) ||
-          !verb_check_is_selected(command, finding)) {
-        continue;
-      }
+                   .narrow = expected->verdicts[EXPECT_BROKEN] > 0
+                                 ? "of,statement,run,unit,gpu"
+                                 : "of,statement,run,unit,reason,gpu");
+  for (size_t i = 0; i < expected->case_count; i++) {
+    const struct expected_run *of = expected->cases[i].of;
+    const struct expect_judgement *judgement = expected->cases[i].judgement;
+    const bool is_broken = judgement->verdict == EXPECT_BROKEN;
+    const bool falls_short = judgement->verdict == EXPECT_SHORT || is_broken;
+    if (falls_short || judgement->verdict == EXPECT_UNCLEAR || all || !people) {
       DOCUMENT_ROW(document, CHECK_COLUMNS(COLUMN_CELL));
     }
   }
   document_table_end(document);
 }
 
-static const enum test_outcome OUTCOMES[] = {[EXPECT_USUAL] = TEST_PASSED,
-                                             [EXPECT_SHORT] = TEST_FAILED,
-                                             [EXPECT_BEYOND] = TEST_PASSED,
-                                             [EXPECT_UNCLEAR] = TEST_SKIPPED,
-                                             [EXPECT_BROKEN] = TEST_FAILED};
-
-static enum status verb_check_tests(struct command *command, const struct expected_run *runs,
-                                    size_t run_count, size_t selected, struct error *err) {
-  struct test_case *cases = arena_array(&command->arena, selected, sizeof *cases);
-  struct test_property *properties = arena_array(&command->arena, run_count, sizeof *properties);
+static enum status check_expected_tests(struct command *command,
+                                        const struct check_expected *expected, struct error *err) {
+  static const enum test_outcome OUTCOMES[] = {[EXPECT_USUAL] = TEST_PASSED,
+                                               [EXPECT_SHORT] = TEST_FAILED,
+                                               [EXPECT_BEYOND] = TEST_PASSED,
+                                               [EXPECT_UNCLEAR] = TEST_SKIPPED,
+                                               [EXPECT_BROKEN] = TEST_FAILED};
+  struct arena *arena = &command->arena;
+  struct test_case *cases = arena_array(arena, expected->case_count, sizeof *cases);
+  struct test_property *properties = arena_array(arena, expected->run_count, sizeof *properties);
   struct test_report report = {.name = "haul check --expect",
                                .version = HAUL_VERSION,
                                .properties = properties,
-                               .property_count = run_count,
-                               .cases = cases};
-  for (size_t r = 0; r < run_count; r++) {
-    const struct measured_run *run = runs[r].run;
+                               .property_count = expected->run_count,
+                               .cases = cases,
+                               .case_count = expected->case_count};
+  for (size_t r = 0; r < expected->run_count; r++) {
+    const struct measured_run *run = expected->runs[r].run;
     const struct measured_environment *where = &command->measured->environments[run->environment];
-    properties[r] = (struct test_property){
-        arena_format(&command->arena, "run %lld", (long long)run->ref.id),
-        arena_format(&command->arena, "%s on %s", run->scenario, where->host_name)};
+    properties[r] =
+        (struct test_property){arena_format(arena, "run %lld", (long long)run->ref.id),
+                               arena_format(arena, "%s on %s", run->scenario, where->host_name)};
     report.started_at_ns = r == 0 || run->started_at_ns < report.started_at_ns
                                ? run->started_at_ns
                                : report.started_at_ns;
     report.ended_at_ns =
         run->started_at_ns > report.ended_at_ns ? run->started_at_ns : report.ended_at_ns;
-    for (size_t i = 0; i < runs[r].count; i++) {
-      const struct expect_finding *finding = &runs[r].findings[i];
-      if (verb_check_is_selected(command, finding)) {
-        cases[report.case_count++] =
-            (struct test_case){finding->block, finding->name, OUTCOMES[finding->verdict],
-                               expect_finding_words(&command->arena, finding)};
-      }
-    }
+  }
+  for (size_t i = 0; i < expected->case_count; i++) {
+    const struct expect_judgement *judgement = expected->cases[i].judgement;
+    cases[i] = (struct test_case){judgement->block, judgement->name, OUTCOMES[judgement->verdict],
+                                  expect_judgement_words(arena, judgement)};
   }
   return test_report_print(&report, command->common.tests, stdout, err);
 }
 
 /* What a person reads above the table. */
-static void verb_check_say(struct command *command, struct document *document,
-                           const struct expected_run *runs, size_t run_count) {
-  for (size_t r = 0; r < run_count; r++) {
+static void check_expected_say(const struct command *command, struct document *document,
+                               const struct check_expected *expected) {
+  for (size_t r = 0; r < expected->run_count; r++) {
+    const struct measured_run *run = expected->runs[r].run;
     const char *const *lines = NULL;
-    size_t count = expect_judge_words(runs[r].judge, &lines);
-    if (command->common.quiet && count > 0) {
-      lines += count - 1; /* the summary */
-      count = 1;
-    }
-    for (size_t i = 0; i < count; i++) {
-      const char *name =
-          run_count > 1
-              ? arena_format(&command->arena, "run %lld on %s: ", (long long)runs[r].run->ref.id,
-                             command->measured->environments[runs[r].run->environment].host_name)
-              : "";
+    const size_t count = expect_judge_words(expected->runs[r].judge, &lines);
+    const char *name =
+        expected->run_count > 1
+            ? arena_format(&document->arena, "run %lld on %s: ", (long long)run->ref.id,
+                           command->measured->environments[run->environment].host_name)
+            : "";
+    /* The last one is the summary. */
+    for (size_t i = command->common.quiet && count > 0 ? count - 1 : 0; i < count; i++) {
       document_put(document, "%s%s", name, lines[i]);
     }
   }
 }
 
-static enum status verb_check_show_expected(struct command *command,
-                                            const struct expected_run *runs, size_t run_count,
-                                            size_t known, size_t listed, struct error *err) {
+static enum status check_expected_show(struct command *command,
+                                       const struct check_expected *expected, struct error *err) {
   const struct table_options options = table_to_stdout(&command->common);
+  const size_t *verdicts = expected->verdicts;
+  const size_t listed = verdicts[EXPECT_SHORT] + verdicts[EXPECT_UNCLEAR] + verdicts[EXPECT_BROKEN];
   struct document document;
   if (command->common.tests != TEST_NONE) {
-    return verb_check_tests(command, runs, run_count, known, err);
+    return check_expected_tests(command, expected, err);
   }
   document_begin(&document, &options, err);
-  verb_check_say(command, &document, runs, run_count);
+  check_expected_say(command, &document, expected);
   if ((listed > 0 && !command->common.quiet) || command->common.verbose ||
       !document_is_for_people(&document)) {
     document_gap(&document);
-    verb_check_list(command, &document, runs, run_count);
+    check_expected_list(&document, expected, command->common.verbose);
   }
   return document_end(&document);
 }
 
-/* What went wrong, then what was judged, in one list. */
-static void verb_check_take_findings(struct command *command, struct expected_run *run) {
-  const struct expect_judged *judged = expect_judge_judged(run->judge);
-  const size_t broken = judged->broken_count;
-  run->count = broken + judged->count;
-  struct expect_finding *all = arena_array(&command->arena, run->count, sizeof *all);
-  for (size_t i = 0; i < run->count; i++) {
-    all[i] = i < broken ? judged->broken[i] : judged->findings[i - broken];
-  }
-  run->findings = all;
-}
-
-static bool verb_check_is_simulated(const struct command *command) {
-  const struct measured *measured = command->measured;
-  bool simulated = measured->run_count > 0;
-  for (size_t r = 0; r < measured->run_count; r++) {
-    simulated = simulated && measured->environments[measured->runs[r].environment].simulated;
-  }
-  return simulated;
-}
-
 /* Why nothing is known of the cases. */
-static const char *verb_check_nothing_words(struct command *command) {
+static const char *check_expected_nothing(struct command *command) {
+  const struct measured *measured = command->measured;
+  const bool simulated = measured->run_count > 0 &&
+                         ALL_OF(r, measured->run_count,
+                                measured->environments[measured->runs[r].environment].simulated);
   return command->expect != NULL ? arena_format(&command->arena, EXPECT_NO_ROW, command->expect)
-         : verb_check_is_simulated(command)
+         : simulated
              ? EXPECT_SIMULATED
              : "haul expect list shows what is, haul expect learn makes a file from runs of your "
                "own";
 }
 
-static void verb_check_say_partial(const struct command *command, const struct measured_run *run) {
-  say_warning(&command->common, "run %lld is partial (%s%s): only what it measured is judged",
-              (long long)run->ref.id,
-              run->only != NULL ? "--only "
-              : run->looks > 0  ? "--decide"
-                                : "interrupted, or out of time",
-              run->only != NULL ? run->only : "");
+/* The exit code, and what the table does not say. */
+static enum status check_expected_judge(struct command *command,
+                                        const struct check_expected *expected, struct error *err) {
+  const struct check_options *options = command->options;
+  const size_t *verdicts = expected->verdicts;
+  const size_t above_peak = expected->above_peak;
+  bool open = verdicts[EXPECT_UNCLEAR] + above_peak > 0;
+  if (verdicts[EXPECT_BROKEN] > 0) {
+    say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt",
+                verdicts[EXPECT_BROKEN],
+                strings_plural(verdicts[EXPECT_BROKEN], "case has", "cases have"));
+  }
+  if (above_peak > 0) {
+    say_warning(&command->common, "%zu %s not compared: " MEASURED_ABOVE_PEAK, above_peak,
+                strings_plural(above_peak, "result is", "results are"));
+  }
+  for (size_t r = 0; r < expected->run_count; r++) {
+    const struct measured_run *run = expected->runs[r].run;
+    if (expect_judge_judged(expected->runs[r].judge)->partial) {
+      open = true;
+      say_warning(&command->common, "run %lld is partial (%s%s): only what it measured is judged",
+                  (long long)run->ref.id,
+                  run->only != NULL ? "--only "
+                  : run->looks > 0  ? "--decide"
+                                    : "interrupted, or out of time",
+                  run->only != NULL ? run->only : "");
+    }
+  }
+  command->code = verdicts[EXPECT_SHORT] + verdicts[EXPECT_BROKEN] > 0 ? EXIT_REGRESSED
+                  : options->strict && open                            ? EXIT_UNDECIDED
+                                                                       : EXIT_DONE;
+  return expected->case_count > 0 ? STATUS_OK
+         : above_peak > 0
+             ? error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", MEASURED_ABOVE_PEAK)
+             : error_set(err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
+                         check_expected_nothing(command));
 }
 
 static enum status verb_check_expected(struct command *command, struct error *err) {
-  const struct check_options *options = command->options;
   static const char *const LATEST[] = {"latest"};
   SCOPED(expectations_fini) struct expectations expectations = {0};
+  SCOPED(check_expected_fini) struct check_expected expected = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
     command->code = EXIT_USAGE; /* its mistakes were printed */
     return STATUS_OK;
   }
   const bool latest = command->word_count == 0 && command->request.filter.where_count == 0;
-  enum status status = analysis_load(command, latest ? LATEST : command->words,
-                                     latest ? 1 : command->word_count, err);
-  status = THEN(status, command_open_query(command, err));
-  const size_t run_count = status == STATUS_OK ? command->measured->run_count : 0;
-  struct expected_run *runs = arena_array(&command->arena, run_count, sizeof *runs);
-  size_t known = 0;
-  size_t shorts = 0;
-  size_t unclear = 0;
-  size_t broken = 0;
-  size_t above_peak = 0;
-  for (size_t r = 0; r < run_count; r++) {
-    runs[r] = (struct expected_run){.run = &command->measured->runs[r]};
-    const char *name = arena_format(&command->arena, "run:%s", runs[r].run->ref.uuid);
-    status = THEN(status, expect_judge_run(&expectations.set, command->query, name, NULL, NULL,
-                                           &runs[r].judge, err));
-    if (status == STATUS_OK) {
-      verb_check_take_findings(command, &runs[r]);
-      above_peak += expect_judge_judged(runs[r].judge)->above_peak;
-    }
-    for (size_t i = 0; i < runs[r].count; i++) {
-      const bool selected = verb_check_is_selected(command, &runs[r].findings[i]);
-      known += selected;
-      shorts += selected && runs[r].findings[i].verdict == EXPECT_SHORT;
-      unclear += selected && runs[r].findings[i].verdict == EXPECT_UNCLEAR;
-      broken += selected && runs[r].findings[i].verdict == EXPECT_BROKEN;
-    }
-  }
-  status = THEN(status, verb_check_show_expected(command, runs, run_count, known,
-                                                 shorts + unclear + broken, err));
-  if (status == STATUS_OK) {
-    if (broken > 0) {
-      say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt", broken,
-                  strings_plural(broken, "case has", "cases have"));
-    }
-    if (above_peak > 0) {
-      say_warning(&command->common, "%zu %s not compared: " MEASURED_ABOVE_PEAK, above_peak,
-                  strings_plural(above_peak, "result is", "results are"));
-    }
-    command->code = shorts + broken > 0                           ? EXIT_REGRESSED
-                    : options->strict && unclear + above_peak > 0 ? EXIT_UNDECIDED
-                                                                  : EXIT_DONE;
-    for (size_t r = 0; r < run_count; r++) {
-      if (expect_judge_judged(runs[r].judge)->partial) {
-        verb_check_say_partial(command, runs[r].run);
-        command->code =
-            options->strict && command->code == EXIT_DONE ? EXIT_UNDECIDED : command->code;
-      }
-    }
-    if (known == 0 && above_peak > 0) {
-      status = error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", MEASURED_ABOVE_PEAK);
-    } else if (known == 0) {
-      status = error_set(err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
-                         verb_check_nothing_words(command));
-    }
-  }
-  for (size_t r = 0; r < run_count; r++) {
-    expect_judge_free(runs[r].judge);
-  }
-  return status;
+  RETURN_ON_ERROR(analysis_load(command, latest ? LATEST : command->words,
+                                latest ? 1 : command->word_count, err));
+  RETURN_ON_ERROR(command_open_query(command, err));
+  RETURN_ON_ERROR(check_expected_find(command, &expectations.set, &expected, err));
+  RETURN_ON_ERROR(check_expected_show(command, &expected, err));
+  return check_expected_judge(command, &expected, err);
 }
 
 /* B by default: the latest run of the scenario of A, which may be older than "latest". */
@@ -578,7 +565,8 @@ const struct verb VERB_CHECK = {
            "haul diff --help explains the verdicts. Exit codes: 0 no case has a verdict of "
            "--fail-on; 1 a case has one or, if --fail-on includes regressed, hardware of a single "
            "node became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
-           "compared; 4 with --strict, a case is undecided or provisional. -q prints the verdict "
+           "compared, or nothing can be decided; 4 with --strict, a case is undecided or "
+           "provisional. -q prints the verdict "
            "line alone.\n\n"
            "--fail-on takes verdicts of haul diff, and:\n"
            "  distribution  a case became worse in TAIL, JITTER or MODE\n"

@@ -17,15 +17,6 @@ static const struct verb_option VERB_DELETE_OPTIONS[] = {
     {0},
 };
 
-static enum status verb_delete_find(struct command *command, struct run_list *runs,
-                                    struct error *err) {
-  const char *selectors = command->words[0];
-  for (size_t i = 1; i < command->word_count; i++) {
-    selectors = arena_format(&command->arena, "%s,%s", selectors, command->words[i]);
-  }
-  return selector_find_all(command->database, selectors, &command->arena, runs, err);
-}
-
 /* Whether the run may be deleted; says it on stderr when somebody is to be asked. */
 static enum status verb_delete_look(struct command *command, const struct run_ref *run, bool ask,
                                     struct error *err) {
@@ -95,7 +86,8 @@ static enum status verb_delete_run(struct command *command, struct error *err) {
   RETURN_ON_ERROR(command_path(command, &path, err));
   /* Read first: writing would make a database where there is none. */
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  RETURN_ON_ERROR(verb_delete_find(command, &runs, err));
+  RETURN_ON_ERROR(selector_find_all(command->database, command_join_words(command), &command->arena,
+                                    &runs, err));
   for (size_t i = 0; i < runs.count; i++) {
     RETURN_ON_ERROR(verb_delete_look(command, &runs.runs[i], ask, err));
   }

@@ -67,37 +67,55 @@ static const char *verb_expect_link(struct arena *arena, uint32_t version, uint3
   X("driver_version", text, machine->driver)                                                       \
   X("reports", integer, (int64_t)reports)                                                          \
   X("other_rows", integer, (int64_t)(machine->row_count - reports))                                \
-  X("file", text, set->files[f]->path)                                                             \
+  X("file", text, machines[m].path)                                                                \
   X("oldest", text, oldest)                                                                        \
   X("old_rows", known, old_rows > 0, (int64_t)old_rows)
 
 JSON_DESCRIBER_STATIC(verb_expect_describe_machine, EXPECT_MACHINE_COLUMNS, JSON_COLUMN)
+
+/* A machine, and the file that it is in. */
+struct known_machine {
+  const struct expect_machine *machine;
+  const char *path;
+};
+
+/* Of both files, in their order. */
+static size_t verb_expect_machines(const struct expect_set *set, struct arena *arena,
+                                   struct known_machine **machines) {
+  size_t count = 0;
+  size_t capacity = 0;
+  *machines = NULL;
+  for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
+    for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
+      *ARENA_ADD(arena, *machines, count, &capacity) =
+          (struct known_machine){&set->files[f]->machines[m], set->files[f]->path};
+    }
+  }
+  return count;
+}
 
 static enum status verb_expect_list(struct command *command, const struct expect_set *set,
                                     struct error *err) {
   struct arena *arena = &command->arena;
   const struct row_sink *sink = command_rows(command, "no machines");
   const int64_t now_ns = (int64_t)time(NULL) * 1000000000;
+  struct known_machine *machines;
+  const size_t count = verb_expect_machines(set, arena, &machines);
   size_t old = 0;
   table_narrow(command->table, "file,oldest,driver_version,gpu_name,other_rows", 0);
   RETURN_ON_ERROR(SINK_COLUMNS(sink, EXPECT_MACHINE_COLUMNS, err));
-  for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
-    for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
-      const struct expect_machine *machine = &set->files[f]->machines[m];
-      size_t reports = 0;
-      size_t old_rows = 0;
-      const char *oldest = NULL;
-      for (size_t r = 0; r < machine->row_count; r++) {
-        const struct expect_row *row = &machine->rows[r];
-        reports += row->statement == EXPECT_REPORTS;
-        old_rows += expect_is_old(row, now_ns);
-        const bool older = row->date != NULL && (oldest == NULL || strcmp(row->date, oldest) < 0);
-        oldest = older ? row->date : oldest;
-      }
-      old += old_rows;
-      const struct cell cells[] = {EXPECT_MACHINE_COLUMNS(COLUMN_CELL)};
-      RETURN_ON_ERROR(sink_row(sink, cells, err));
+  for (size_t m = 0; m < count; m++) {
+    const struct expect_machine *machine = machines[m].machine;
+    const struct expect_row *rows = machine->rows;
+    const size_t reports = SUM_OF(r, machine->row_count, rows[r].statement == EXPECT_REPORTS);
+    const size_t old_rows = SUM_OF(r, machine->row_count, expect_is_old(&rows[r], now_ns));
+    const char *oldest = NULL;
+    for (size_t r = 0; r < machine->row_count; r++) {
+      const char *date = rows[r].date;
+      oldest = date != NULL && (oldest == NULL || strcmp(date, oldest) < 0) ? date : oldest;
     }
+    old += old_rows;
+    RETURN_ON_ERROR(SINK_ROW(sink, err, EXPECT_MACHINE_COLUMNS(COLUMN_CELL)));
   }
   RETURN_ON_ERROR(sink_end(sink, err));
   if (old > 0) {
@@ -145,72 +163,40 @@ static const char *verb_expect_size(struct arena *arena, const struct expect_row
 
 JSON_DESCRIBER_STATIC(verb_expect_describe_row, EXPECT_ROW_COLUMNS, JSON_COLUMN)
 
-static enum status verb_expect_show_rows(struct command *command, const struct row_sink *sink,
-                                         const struct expect_machine *machine, struct error *err) {
-  for (size_t r = 0; r < machine->row_count; r++) {
-    const struct expect_row *row = &machine->rows[r];
-    const bool is_old = expect_is_old(row, (int64_t)time(NULL) * 1000000000);
-    const struct cell cells[] = {EXPECT_ROW_COLUMNS(COLUMN_CELL)};
-    RETURN_ON_ERROR(sink_row(sink, cells, err));
-  }
-  return STATUS_OK;
-}
-
-/* Of the machines of a file whose name matches. */
-static enum status verb_expect_show_file(struct command *command, const struct row_sink *sink,
-                                         const struct expect_file *file, const char *glob,
-                                         struct error *err) {
-  enum status status = STATUS_OK;
-  for (size_t m = 0; status == STATUS_OK && file != NULL && m < file->machine_count; m++) {
-    const struct expect_machine *machine = &file->machines[m];
-    if (fnmatch(glob, machine->name, FNM_CASEFOLD) == 0) {
-      status = verb_expect_show_rows(command, sink, machine, err);
-    }
-  }
-  return status;
-}
-
-/* How many machines match; *names: of all that there are. */
-static size_t verb_expect_matches(const struct expect_set *set, const char *glob,
-                                  struct arena *arena, const char **names) {
-  size_t count = 0;
-  *names = "";
-  for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
-    for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
-      const char *name = set->files[f]->machines[m].name;
-      count += fnmatch(glob, name, FNM_CASEFOLD) == 0;
-      *names = arena_add_word(arena, *names, name);
-    }
-  }
-  return count;
-}
-
-/* The glob that selects machines: the word, else names that begin with it, else names that it is a
- * part of: "H200" is not "GH200". *count: how many there are. */
-static enum status verb_expect_select(struct command *command, const struct expect_set *set,
-                                      const char *word, const char **glob, size_t *count,
+/* Keeps the machines that the word means: as a glob, else names that begin with it, else names that
+ * it is a part of: "H200" is not "GH200". */
+static enum status verb_expect_select(const char *word, struct arena *arena,
+                                      struct known_machine *machines, size_t *count,
                                       struct error *err) {
-  const char *names = NULL;
   const bool is_glob = strpbrk(word, "*?[") != NULL;
-  const char *const globs[] = {word, arena_format(&command->arena, "%s *", word),
-                               arena_format(&command->arena, "*%s*", word)};
-  *count = 0;
-  for (size_t i = 0; i < (is_glob ? 1 : COUNT_OF(globs)) && *count == 0; i++) {
-    *glob = globs[i];
-    *count = verb_expect_matches(set, *glob, &command->arena, &names);
+  const char *const globs[] = {word, arena_format(arena, "%s *", word),
+                               arena_format(arena, "*%s*", word)};
+  for (size_t i = 0; i < (is_glob ? 1 : COUNT_OF(globs)); i++) {
+    size_t kept = 0;
+    for (size_t m = 0; m < *count; m++) {
+      if (fnmatch(globs[i], machines[m].machine->name, FNM_CASEFOLD) == 0) {
+        machines[kept++] = machines[m];
+      }
+    }
+    if (kept > 0) {
+      *count = kept;
+      return STATUS_OK;
+    }
   }
-  return *count > 0 || strcmp(word, "*") == 0
-             ? STATUS_OK
-             : error_set(err, STATUS_NOT_FOUND, "no machine is called \"%s\"; there are %s", word,
-                         names);
+  const char *names = "";
+  for (size_t m = 0; m < *count; m++) {
+    names = arena_add_word(arena, names, machines[m].machine->name);
+  }
+  return error_set(err, STATUS_NOT_FOUND, "no machine is called \"%s\"; there are %s", word, names);
 }
 
 static enum status verb_expect_show(struct command *command, const struct expect_set *set,
                                     struct error *err) {
-  const char *glob = NULL;
-  size_t count = 0;
-  RETURN_ON_ERROR(verb_expect_select(
-      command, set, command->word_count > 1 ? command->words[1] : "*", &glob, &count, err));
+  struct known_machine *machines;
+  size_t count = verb_expect_machines(set, &command->arena, &machines);
+  if (command->word_count > 1) {
+    RETURN_ON_ERROR(verb_expect_select(command->words[1], &command->arena, machines, &count, err));
+  }
   const struct row_sink *sink = command_rows(command, "no machines");
   /* Where every row is of one machine, its name is the first to go; of times and rates, the unit is
    * the last. */
@@ -223,8 +209,13 @@ static enum status verb_expect_show(struct command *command, const struct expect
                             "statement,size",
                0);
   RETURN_ON_ERROR(SINK_COLUMNS(sink, EXPECT_ROW_COLUMNS, err));
-  for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
-    RETURN_ON_ERROR(verb_expect_show_file(command, sink, set->files[f], glob, err));
+  for (size_t m = 0; m < count; m++) {
+    const struct expect_machine *machine = machines[m].machine;
+    for (size_t r = 0; r < machine->row_count; r++) {
+      const struct expect_row *row = &machine->rows[r];
+      const bool is_old = expect_is_old(row, (int64_t)time(NULL) * 1000000000);
+      RETURN_ON_ERROR(SINK_ROW(sink, err, EXPECT_ROW_COLUMNS(COLUMN_CELL)));
+    }
   }
   return sink_end(sink, err);
 }
@@ -233,10 +224,7 @@ static void verb_expect_check_file(struct command *command) {
   SCOPED(expectations_fini) struct expectations expectations = {0};
   if (expectations_open(&expectations, &command->common, command->words[1])) {
     const struct expect_file *file = expectations.files[0];
-    size_t rows = 0;
-    for (size_t m = 0; m < file->machine_count; m++) {
-      rows += file->machines[m].row_count;
-    }
+    const size_t rows = SUM_OF(m, file->machine_count, file->machines[m].row_count);
     say_note(&command->common, "%s: %zu machine%s, %zu row%s", file->path, file->machine_count,
              strings_plural(file->machine_count, "", "s"), rows, strings_plural(rows, "", "s"));
   } else {

@@ -82,16 +82,16 @@ static void verb_explain_judge(struct command *command, struct expect_judge *jud
   const struct expect_judged *judged = expect_judge_judged(judge);
   request->shortfalls = arena_array(&command->arena, judged->count, sizeof *request->shortfalls);
   for (size_t i = 0; i < judged->count; i++) {
-    const struct expect_finding *finding = &judged->findings[i];
+    const struct expect_judgement *judgement = &judged->judgements[i];
     const struct measured_case bench = {
-        .key = finding->key, .name = finding->name, .block = finding->block};
-    if (finding->verdict == EXPECT_SHORT &&
+        .key = judgement->key, .name = judgement->name, .block = judgement->block};
+    if (judgement->verdict == EXPECT_SHORT &&
         (request->only == NULL || measured_case_matches(&bench, request->only))) {
       request->shortfalls[request->shortfall_count++] =
-          (struct explain_shortfall){.case_key = finding->key,
-                                     .name = finding->name,
-                                     .words = expect_finding_words(&command->arena, finding),
-                                     .lack = 1 - finding->ratio};
+          (struct explain_shortfall){.case_key = judgement->key,
+                                     .name = judgement->name,
+                                     .words = expect_judgement_words(&command->arena, judgement),
+                                     .lack = 1 - judgement->ratio};
     }
   }
 }

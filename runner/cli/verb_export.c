@@ -96,22 +96,32 @@ static bool verb_export_same_driver(const struct measured *measured, size_t a, s
                        verb_export_environment_of(measured, b)->driver_version);
 }
 
-/* The run of that host that started last, before `before` (SIZE_MAX: of all) and under another
- * driver than it. SIZE_MAX = none. */
-static size_t verb_export_latest_of_host(const struct measured *measured, size_t host,
-                                         size_t before) {
+/* The run of that host that started last; but: not under its driver, SIZE_MAX = under any. SIZE_MAX
+ * = none. */
+static size_t verb_export_latest_of_host(const struct measured *measured, size_t host, size_t but) {
   size_t latest = SIZE_MAX;
   for (size_t i = 0; i < measured->run_count; i++) {
-    if (!verb_export_same_host(measured, i, host) ||
-        (before != SIZE_MAX && verb_export_same_driver(measured, i, before))) {
-      continue;
-    }
-    if (latest == SIZE_MAX ||
-        measured->runs[i].started_at_ns >= measured->runs[latest].started_at_ns) {
+    if (verb_export_same_host(measured, i, host) &&
+        (but == SIZE_MAX || !verb_export_same_driver(measured, i, but)) &&
+        (latest == SIZE_MAX ||
+         measured->runs[i].started_at_ns >= measured->runs[latest].started_at_ns)) {
       latest = i;
     }
   }
   return latest;
+}
+
+/* What the runs of a host are compared with: those that --against names, or else those under its
+ * driver before. now: the latest of its runs; then: the latest under that driver, SIZE_MAX = none.
+ */
+static bool verb_export_is_before(const struct measured *measured, const bool *against, size_t run,
+                                  size_t now, size_t then) {
+  if (against != NULL) {
+    return against[run] && verb_export_environment_of(measured, run)->simulated ==
+                               verb_export_environment_of(measured, now)->simulated;
+  }
+  return then != SIZE_MAX && verb_export_same_host(measured, run, now) &&
+         verb_export_same_driver(measured, run, then);
 }
 
 struct verdicts {
@@ -119,71 +129,34 @@ struct verdicts {
   size_t count;
 };
 
-/* What the runs of one host are compared with. */
-struct before {
-  const bool *named; /* by run: --against; NULL = not given */
-  size_t then;       /* else: the last run under the driver before; SIZE_MAX = none */
-};
-
-static bool verb_export_was_before(const struct measured *measured, size_t run, size_t host,
-                                   const struct before *before) {
-  if (before->named != NULL) {
-    return before->named[run] && verb_export_environment_of(measured, run)->simulated ==
-                                     verb_export_environment_of(measured, host)->simulated;
-  }
-  return before->then != SIZE_MAX && verb_export_same_host(measured, run, host) &&
-         verb_export_same_driver(measured, run, before->then);
-}
-
-/* Runs of one host under its present driver, against those before. */
-static enum status verb_export_compare_host(const struct measured *measured, size_t host,
-                                            const bool *against, enum side *sides,
-                                            struct verdicts *verdicts, struct error *err) {
-  static const struct compare_options OPTIONS = {
-      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
-  const size_t now = verb_export_latest_of_host(measured, host, SIZE_MAX);
-  const struct before before = {
-      .named = against,
-      .then = against == NULL ? verb_export_latest_of_host(measured, host, now) : SIZE_MAX};
-  size_t counts[SIDES] = {0};
-  for (size_t i = 0; i < measured->run_count; i++) {
-    sides[i] = SIDE_NONE;
-    if (verb_export_was_before(measured, i, host, &before)) {
-      sides[i] = SIDE_A;
-    } else if (verb_export_same_host(measured, i, host) &&
-               verb_export_same_driver(measured, i, now)) {
-      sides[i] = SIDE_B;
-    }
-    if (sides[i] != SIDE_NONE) {
-      counts[sides[i]]++;
-    }
-  }
-  if (counts[SIDE_A] == 0 || counts[SIDE_B] == 0) {
-    return STATUS_OK;
-  }
-  enum status status =
-      compare(measured, sides, &OPTIONS, &verdicts->comparisons[verdicts->count], err);
-  verdicts->count += status == STATUS_OK ? 1 : 0;
-  return status;
-}
-
-/* One comparison per host. */
+/* One comparison per host: its runs under its present driver, against those before. */
 static enum status verb_export_compare_hosts(struct arena *arena, const struct measured *measured,
                                              const bool *against, struct verdicts *verdicts,
                                              struct error *err) {
+  static const struct compare_options OPTIONS = {
+      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
   enum side *sides = arena_array(arena, measured->run_count, sizeof *sides);
   verdicts->comparisons = arena_array(arena, measured->run_count, sizeof(struct comparison *));
-  enum status status = STATUS_OK;
-  for (size_t i = 0; i < measured->run_count && status == STATUS_OK; i++) {
-    bool done = false;
-    for (size_t j = 0; j < i && !done; j++) {
-      done = verb_export_same_host(measured, i, j);
+  for (size_t now = 0; now < measured->run_count; now++) {
+    if (verb_export_latest_of_host(measured, now, SIZE_MAX) != now) {
+      continue;
     }
-    if (!done) {
-      status = verb_export_compare_host(measured, i, against, sides, verdicts, err);
+    const size_t then = verb_export_latest_of_host(measured, now, now);
+    for (size_t i = 0; i < measured->run_count; i++) {
+      const bool is_b =
+          verb_export_same_host(measured, i, now) && verb_export_same_driver(measured, i, now);
+      sides[i] = verb_export_is_before(measured, against, i, now, then) ? SIDE_A
+                 : is_b                                                 ? SIDE_B
+                                                                        : SIDE_NONE;
+    }
+    if (ANY_OF(i, measured->run_count, sides[i] == SIDE_A) &&
+        ANY_OF(i, measured->run_count, sides[i] == SIDE_B)) {
+      RETURN_ON_ERROR(
+          compare(measured, sides, &OPTIONS, &verdicts->comparisons[verdicts->count], err));
+      verdicts->count++;
     }
   }
-  return status;
+  return STATUS_OK;
 }
 
 /* Which runs --against names; NULL where it is not given. */
@@ -203,9 +176,7 @@ static enum status verb_export_find_against(struct command *command,
   }
   *against = arena_array(arena, measured->run_count, sizeof **against);
   for (size_t i = 0; i < measured->run_count; i++) {
-    for (size_t j = 0; j < list.count; j++) {
-      (*against)[i] = (*against)[i] || measured->runs[i].ref.id == list.runs[j].id;
-    }
+    (*against)[i] = ANY_OF(j, list.count, measured->runs[i].ref.id == list.runs[j].id);
   }
   return STATUS_OK;
 }

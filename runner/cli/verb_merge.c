@@ -198,15 +198,11 @@ static int verb_merge_all(struct command *command, const struct merge_inputs *in
 static void verb_merge_say_total(struct command *command, const struct merge_inputs *inputs,
                                  const struct merge_total *total) {
   const struct merge_options *options = command->options;
+  struct arena *arena = &command->arena;
   const size_t done = total->merged + total->unchanged;
-  char rest[128] = "";
-  if (total->skipped > 0) {
-    (void)snprintf(rest, sizeof rest, "; %zu skipped", total->skipped);
-  }
-  if (done + total->skipped < inputs->count) {
-    (void)snprintf(rest + strlen(rest), sizeof rest - strlen(rest), "; %zu not reached",
-                   inputs->count - done - total->skipped);
-  }
+  const size_t left = inputs->count - done - total->skipped;
+  const char *rest = total->skipped > 0 ? arena_format(arena, "; %zu skipped", total->skipped) : "";
+  rest = left > 0 ? arena_format(arena, "%s; %zu not reached", rest, left) : rest;
   if (done == 0) {
     say_note(&command->common, "nothing was merged into %s%s", options->output, rest);
     return;
@@ -216,19 +212,17 @@ static void verb_merge_say_total(struct command *command, const struct merge_inp
              done, inputs->count, rest);
     return;
   }
-  const char *others = "";
-  if (total->completed > 0) {
-    others = arena_format(&command->arena, ", %" PRId64 " resumed %s completed", total->completed,
-                          strings_plural((size_t)total->completed, "run", "runs"));
-  }
   say_note(&command->common,
            "%s: %" PRId64 " %s added%s, %" PRId64
            " results (one per case and process), from %zu of %zu databases%s%s",
            options->output, total->added, strings_plural((size_t)total->added, "run", "runs"),
-           others, total->results, done, inputs->count,
-           total->unchanged > 0
-               ? arena_format(&command->arena, "; %zu had nothing new", total->unchanged)
+           total->completed > 0
+               ? arena_format(arena, ", %" PRId64 " resumed %s completed", total->completed,
+                              strings_plural((size_t)total->completed, "run", "runs"))
                : "",
+           total->results, done, inputs->count,
+           total->unchanged > 0 ? arena_format(arena, "; %zu had nothing new", total->unchanged)
+                                : "",
            rest);
 }
 

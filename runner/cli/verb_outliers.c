@@ -29,18 +29,11 @@ static enum status verb_outliers_load_latest(struct command *command, struct err
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(selector_find_all(command->database, LATEST[0], &command->arena, &latest, err));
   RETURN_ON_ERROR(selector_find_fleet(command->database, false, &command->arena, &list, err));
-  size_t at = 0;
-  while (at < list.count && list.runs[at].id != latest.runs[0].id) {
-    at++;
-  }
-  if (at == list.count) { /* a run of its own */
+  if (!ANY_OF(i, list.count, list.runs[i].id == latest.runs[0].id)) { /* a run of its own */
     return analysis_load(command, LATEST, 1, err);
   }
-  const char **selectors = arena_array(&command->arena, list.count, sizeof *selectors);
-  for (size_t i = 0; i < list.count; i++) {
-    selectors[i] = arena_format(&command->arena, "%lld", (long long)list.runs[i].id);
-  }
-  return analysis_load(command, selectors, list.count, err);
+  const char *fleet = selector_join(&command->arena, &list);
+  return analysis_load(command, &fleet, 1, err);
 }
 
 static enum status verb_outliers_run(struct command *command, struct error *err) {

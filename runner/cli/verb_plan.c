@@ -1,11 +1,11 @@
 /* haul plan SCENARIO...: what a run would measure on this machine or a saved one. */
 #include "engine/base/order.h"
-#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
 #include "runner/analysis/power.h"
 #include "runner/cli/input_plans.h"
 #include "runner/cli/options.h"
+#include "runner/document/document.h"
 #include "runner/render/plan.h"
 
 #include <math.h>
@@ -146,19 +146,20 @@ static void power_find_ways(const struct command *command, const struct plan *pl
   ORDER_SORT(ways, PROCESSES_TRIED, power_compare_ways);
 }
 
-static void power_say_delta(const struct power_request *request, double detect) {
-  SCOPED(strbuf_fini) struct strbuf text = STRBUF(1 << 10);
-  strbuf_printf(&text,
-                "This needs a threshold of %g %%: haul diff --delta %g. Without it, the threshold ",
-                100 * request->delta, 100 * request->delta);
-  if (request->near < request->count) {
-    strbuf_printf(&text, "of %zu of the %zu cases ", request->near, request->count);
-  }
-  strbuf_printf(&text, "is %g", 100 * request->near_least);
-  if (request->near_most > request->near_least) {
-    strbuf_printf(&text, " to %g", 100 * request->near_most);
-  }
-  printf("%s %%, too close to %g %%.\n", text.text, 100 * detect);
+static void power_say_delta(struct document *document, const struct power_request *request,
+                            double detect) {
+  struct arena *arena = &document->arena;
+  const double least = 100 * request->near_least;
+  const double most = 100 * request->near_most;
+  document_put(
+      document,
+      "This needs a threshold of %g %%: haul diff --delta %g. Without it, the threshold %sis %g%s "
+      "%%, too close to %g %%.",
+      100 * request->delta, 100 * request->delta,
+      request->near < request->count
+          ? arena_format(arena, "of %zu of the %zu cases ", request->near, request->count)
+          : "",
+      least, most > least ? arena_format(arena, " to %g", most) : "", 100 * detect);
 }
 
 /* Never rounded up to all cases. */
@@ -167,55 +168,65 @@ static double power_percent(const struct power_way *way) {
 }
 
 /* The answer, before the table of all ways. */
-static void power_say(const struct command *command, const struct power_request *request,
-                      const struct power_way *best) {
-  const struct power_options *options = command->options;
+static void power_say(struct document *document, const struct power_options *options,
+                      const struct power_request *request, const struct power_way *best) {
   if (best->runs > 0) {
-    printf("With %u %s of %u %s per side, %g %% of the %zu cases would show a change of %g %%. "
-           "This takes about %s per side.\n",
-           best->runs, strings_plural(best->runs, "run", "runs"), best->processes,
-           strings_plural(best->processes, "process", "processes"), power_percent(best),
-           request->count, 100 * options->detect,
-           units_format_duration_short(best->duration_ns, UNITS_TEXT));
+    document_put(
+        document,
+        "With %u %s of %u %s per side, %g %% of the %zu cases would show a change of %g %%. This "
+        "takes about %s per side.",
+        best->runs, strings_plural(best->runs, "run", "runs"), best->processes,
+        strings_plural(best->processes, "process", "processes"), power_percent(best),
+        request->count, 100 * options->detect,
+        units_format_duration_short(best->duration_ns, UNITS_TEXT));
   } else {
-    printf("%d runs per side are not enough to show a change of %g %% in 80 %% of the %zu cases.\n",
-           DIFF_PROCESSES_MAX, 100 * options->detect, request->count);
+    document_put(
+        document,
+        "%d runs per side are not enough to show a change of %g %% in 80 %% of the %zu cases.",
+        DIFF_PROCESSES_MAX, 100 * options->detect, request->count);
   }
   if (request->delta > 0) {
-    power_say_delta(request, options->detect);
+    power_say_delta(document, request, options->detect);
   }
   if (request->recorded == 0) {
-    printf("This assumes a quiet machine, as no run of these cases is recorded (--compare A).\n");
+    document_put(document, "This assumes a quiet machine, as no run of these cases is recorded "
+                           "(--compare A).");
   } else {
-    printf("This is based on how %zu of %zu cases varied %s %zu recorded %s%s.\n",
-           request->recorded, request->count, request->spreads.runs > 1 ? "over up to" : "within",
-           request->spreads.runs, strings_plural(request->spreads.runs, "run", "runs"),
-           request->spreads.between_known
-               ? ""
-               : "; runs are taken to differ as much as its processes do");
+    document_put(
+        document, "This is based on how %zu of %zu cases varied %s %zu recorded %s%s.",
+        request->recorded, request->count, request->spreads.runs > 1 ? "over up to" : "within",
+        request->spreads.runs, strings_plural(request->spreads.runs, "run", "runs"),
+        request->spreads.between_known ? ""
+                                       : "; runs are taken to differ as much as its processes do");
   }
   if (request->runs_of_a > 0 && best->runs > request->runs_of_a) {
-    printf("A has %zu %s: measure %zu more, in turn with B.\n", request->runs_of_a,
-           strings_plural(request->runs_of_a, "run", "runs"), best->runs - request->runs_of_a);
+    document_put(document, "A has %zu %s: measure %zu more, in turn with B.", request->runs_of_a,
+                 strings_plural(request->runs_of_a, "run", "runs"),
+                 best->runs - request->runs_of_a);
   }
-  printf("\n");
+  document_gap(document);
 }
+
+#define POWER_COLUMNS(X)                                                                           \
+  X("processes", integer, way->processes)                                                          \
+  X("runs", integer, way->runs > 0 ? way->runs : DIFF_PROCESSES_MAX)                               \
+  X("found_percent", real, power_percent(way))                                                     \
+  X("duration_s", real, round((double)way->duration_ns / 1e9))
 
 static enum status power_print(struct command *command, const struct power_request *request,
                                const struct power_way *ways, struct error *err) {
-  static const char *const COLUMNS[] = {"processes", "runs", "found_percent", "duration_s"};
+  const struct table_options rows = table_to_stdout(&command->common);
+  struct document document;
+  document_begin(&document, &rows, err);
   if (output_layout_of(command->common.format) == LAYOUT_PAGE) {
-    power_say(command, request, &ways[0]);
+    power_say(&document, command->options, request, &ways[0]);
   }
-  const struct row_sink *sink = command_rows(command, NULL);
-  enum status status = sink_begin(sink, COLUMNS, COUNT_OF(COLUMNS), err);
-  for (size_t i = 0; i < PROCESSES_TRIED && status == STATUS_OK; i++) {
-    status = SINK_ROW(sink, err, cell_integer(ways[i].processes),
-                      cell_integer(ways[i].runs > 0 ? ways[i].runs : DIFF_PROCESSES_MAX),
-                      cell_real(power_percent(&ways[i])),
-                      cell_real(round((double)ways[i].duration_ns / 1e9)));
+  DOCUMENT_COLUMNS(&document, POWER_COLUMNS, .wraps = true);
+  for (const struct power_way *way = ways; way < ways + PROCESSES_TRIED; way++) {
+    DOCUMENT_ROW(&document, POWER_COLUMNS(COLUMN_CELL));
   }
-  return THEN(status, sink_end(sink, err));
+  document_table_end(&document);
+  return document_end(&document);
 }
 
 /* Prints a row per number of processes, cheapest first. */

@@ -189,15 +189,6 @@ static const char *verb_report_side_a(struct command *command) {
                                    : options->against;
 }
 
-/* "a,b" of a and b. */
-static const char *verb_report_join_selectors(struct command *command) {
-  const char *text = command->words[0];
-  for (size_t i = 1; i < command->word_count; i++) {
-    text = arena_format(&command->arena, "%s,%s", text, command->words[i]);
-  }
-  return text;
-}
-
 static enum status verb_report_find_fleet(struct command *command, struct fleet_request *request,
                                           struct error *err) {
   struct database *database = query_database(request->query);
@@ -205,8 +196,8 @@ static enum status verb_report_find_fleet(struct command *command, struct fleet_
   struct run_list before = {NULL, 0};
   request->before_name = verb_report_side_a(command);
   if (command->word_count > 0) {
-    RETURN_ON_ERROR(selector_find_all(database, verb_report_join_selectors(command),
-                                      &command->arena, &list, err));
+    RETURN_ON_ERROR(
+        selector_find_all(database, command_join_words(command), &command->arena, &list, err));
   }
   if (request->before_name != NULL && command->word_count == 0) {
     return error_set(err, STATUS_USAGE,
@@ -231,9 +222,8 @@ static enum status verb_report_find_fleet(struct command *command, struct fleet_
 static enum status verb_report_find_runs(struct command *command, struct report_request *request,
                                          struct error *err) {
   struct run_list list;
-  RETURN_ON_ERROR(selector_find_all(query_database(request->query),
-                                    verb_report_join_selectors(command), &command->arena, &list,
-                                    err));
+  RETURN_ON_ERROR(selector_find_all(query_database(request->query), command_join_words(command),
+                                    &command->arena, &list, err));
   if (list.count > REPORT_RUNS_MAX) {
     return error_set(err, STATUS_INVALID,
                      "more than %d runs are selected, the most that a report can hold",
@@ -257,7 +247,7 @@ static enum status verb_report_compare_sides(struct command *command, struct com
   }
   sides->name_count = SIDES;
   sides->names[SIDE_A] = asked ? verb_report_side_a(command) : command->words[0];
-  sides->names[SIDE_B] = asked ? verb_report_join_selectors(command) : command->words[1];
+  sides->names[SIDE_B] = asked ? command_join_words(command) : command->words[1];
   enum status status = compare_runs(query_database(request->query), sides, result, err);
   const bool alike = status == STATUS_OK && diff_any_on_both(result->comparison);
   if (status == STATUS_OK && (alike || asked)) {

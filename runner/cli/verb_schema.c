@@ -2,6 +2,7 @@
  * and views of a database, for people and for Datasette, one view or saved query, and the JSON of a
  * verb. */
 #include "engine/base/embed.h"
+#include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/document/document.h"
 #include "runner/record/saved.h"
@@ -47,8 +48,24 @@ static void verb_schema_print_results(void) {
   printf("```\n");
 }
 
-/* lines of the reference --------------------------------------------------------------------------
+/* parts of the reference --------------------------------------------------------------------------
  */
+
+/* One of heading, paragraph, sql and name is not NULL. */
+struct described {
+  const char *view; /* whose section it is in; NULL = none */
+  const char *heading;
+  const char *paragraph; /* its lines joined; one of a list begins with "- " */
+  const char *sql;       /* the lines of a block */
+  const char *name, *unit,
+      *meaning; /* of a column; unit may be NULL, meaning "as in v_case, ..." */
+  bool gap;     /* a blank line stands before it */
+};
+
+struct described_parts {
+  struct described *items;
+  size_t count, capacity;
+};
 
 /* A cell of "| cell | cell |" without its blanks; *rest is what follows it. */
 static char *described_cell(char **rest) {
@@ -63,78 +80,97 @@ static char *described_cell(char **rest) {
   return cell;
 }
 
-/* Columns of a view that are described together. */
-struct described_row {
-  char *names;         /* with ", " between */
-  const char *unit;    /* NULL = none */
-  const char *meaning; /* may be "as in v_case, ..." */
-};
-
-/* "| names | unit | meaning |", which is cut into pieces. false: the head of a table. */
-static bool described_split(char *line, struct described_row *row) {
+/* "| names | unit | meaning |": a part per name; of the head of a table none. */
+static void described_add_columns(struct described_parts *parts, char *line, struct described next,
+                                  struct arena *arena) {
   char *rest = line + 1;
-  row->names = described_cell(&rest);
-  row->unit = described_cell(&rest);
-  row->meaning = described_cell(&rest);
-  if (row->meaning != NULL && strcmp(row->unit, "\u2013") == 0) {
-    row->unit = NULL;
+  char *names = described_cell(&rest);
+  const char *unit = described_cell(&rest);
+  const char *meaning = described_cell(&rest);
+  if (meaning == NULL || strcmp(names, "column") == 0 || strncmp(names, "---", 3) == 0) {
+    return;
   }
-  return row->meaning != NULL && strcmp(row->names, "column") != 0 &&
-         strncmp(row->names, "---", 3) != 0;
+  for (char *name = strsep(&names, ","); name != NULL; name = strsep(&names, ",")) {
+    struct described *part = ARENA_ADD(arena, parts->items, parts->count, &parts->capacity);
+    *part = next;
+    part->name = name + strspn(name, " ");
+    part->unit = strcmp(unit, "\u2013") == 0 ? NULL : unit;
+    part->meaning = meaning;
+    next.gap = false;
+  }
 }
 
-/* What stands between "## view" and the next such heading, in the arena. */
-static char *described_section(struct arena *arena, const char *view) {
-  const char *heading = arena_format(arena, "\n## %s\n", view);
-  const char *from = strstr(described_text(0), heading);
-  if (from == NULL) {
-    return arena_strdup(arena, "");
+static struct described_parts described_read(struct arena *arena, size_t file) {
+  static const char SQL_BEGINS[] = "```sql";
+  struct described_parts parts = {0};
+  struct described next = {0};
+  const char **open = NULL; /* the last part's paragraph or block, which goes on */
+  bool in_sql = false;
+  char *rest = arena_strdup(arena, described_text(file));
+  for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
+    const size_t count = parts.count;
+    if (open != NULL && in_sql) {
+      in_sql = strcmp(line, "```") != 0;
+      *open = in_sql ? arena_format(arena, "%s%s\n", *open, line) : *open;
+      open = in_sql ? open : NULL;
+      continue;
+    }
+    const bool goes_on = line[0] != '\0' && line[0] != '|' && line[0] != '#' &&
+                         strncmp(line, "- ", 2) != 0 && strcmp(line, SQL_BEGINS) != 0;
+    if (strncmp(line, "## ", 3) == 0) {
+      next.view = strncmp(line, "## v_", 5) == 0 ? line + 3 : NULL;
+    } else if (line[0] == '|') {
+      described_add_columns(&parts, line, next, arena);
+    } else if (open != NULL && goes_on) {
+      *open = arena_format(arena, "%s %s", *open, line);
+      continue;
+    } else if (line[0] != '\0') {
+      struct described *part = ARENA_ADD(arena, parts.items, parts.count, &parts.capacity);
+      *part = next;
+      in_sql = strcmp(line, SQL_BEGINS) == 0;
+      const bool heading = strncmp(line, "### ", 4) == 0;
+      open = in_sql ? &part->sql : heading ? &part->heading : &part->paragraph;
+      *open = in_sql ? "" : line + (heading ? 4 : 0);
+      next.gap = false;
+      open = heading ? NULL : open;
+      continue;
+    }
+    open = NULL;
+    next.gap = line[0] == '\0' || (next.gap && parts.count == count);
   }
-  from += strlen(heading);
-  const char *to = strstr(from, "\n## ");
-  return arena_strndup(arena, from, to != NULL ? (size_t)(to - from) : strlen(from));
-}
-
-/* The view that is described from *at on, in the arena, and *at moved past it; NULL: no more. */
-static const char *described_next_view(struct arena *arena, const char **at) {
-  static const char HEADING[] = "\n## v_";
-  const char *found = strstr(*at, HEADING);
-  if (found == NULL) {
-    return NULL;
-  }
-  found += strlen("\n## ");
-  *at = found + strcspn(found, "\n");
-  return arena_strndup(arena, found, (size_t)(*at - found));
+  return parts;
 }
 
 /* What the reference says of a column; the place of "as in v_case" takes what is said there. */
-static const char *described_meaning(struct arena *arena, const char *view, const char *column) {
+static const char *described_meaning(struct arena *arena, const struct described_parts *parts,
+                                     const char *view, const char *column) {
   static const char AS_IN[] = "as in v_";
-  char *rest = described_section(arena, view);
-  for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-    struct described_row row;
-    if (line[0] != '|' || !described_split(line, &row)) {
-      continue;
-    }
-    for (char *name = strsep(&row.names, ","); name != NULL; name = strsep(&row.names, ",")) {
-      if (strcmp(name + strspn(name, " "), column) != 0) {
-        continue;
-      }
-      const char *more = row.meaning + strcspn(row.meaning, ",;");
-      const char *other = arena_strndup(arena, row.meaning, (size_t)(more - row.meaning));
-      if (strncmp(other, AS_IN, strlen(AS_IN)) != 0) {
-        return arena_format(arena, "%s%s", arena_around(arena, "(", row.unit, ") "), row.meaning);
-      }
-      const char *there = described_meaning(arena, other + strlen("as in "), column);
-      size_t first = strcspn(there, more[0] == ',' ? ";" : "");
-      const char *sentence = more[0] == ',' ? strstr(there, ". ") : NULL;
-      if (sentence != NULL && (size_t)(sentence - there) < first) {
-        first = (size_t)(sentence - there);
-      }
-      return arena_format(arena, "%.*s%s%s", (int)first, there, more, there + first);
-    }
+  const size_t i =
+      FIRST_OF(k, parts->count,
+               parts->items[k].name != NULL && strings_equal(parts->items[k].view, view) &&
+                   strcmp(parts->items[k].name, column) == 0);
+  if (i == parts->count) {
+    return "";
   }
-  return "";
+  const struct described *part = &parts->items[i];
+  const char *more = part->meaning + strcspn(part->meaning, ",;");
+  const char *other = arena_strndup(arena, part->meaning, (size_t)(more - part->meaning));
+  if (strncmp(other, AS_IN, strlen(AS_IN)) != 0) {
+    return arena_format(arena, "%s%s", arena_around(arena, "(", part->unit, ") "), part->meaning);
+  }
+  const char *there = described_meaning(arena, parts, other + strlen("as in "), column);
+  size_t first = strcspn(there, more[0] == ',' ? ";" : "");
+  const char *sentence = more[0] == ',' ? strstr(there, ". ") : NULL;
+  if (sentence != NULL && (size_t)(sentence - there) < first) {
+    first = (size_t)(sentence - there);
+  }
+  return arena_format(arena, "%.*s%s%s", (int)first, there, more, there + first);
+}
+
+/* Whether a section of a view begins there. */
+static bool described_begins(const struct described_parts *parts, size_t i) {
+  return parts->items[i].view != NULL &&
+         (i == 0 || parts->items[i].view != parts->items[i - 1].view);
 }
 
 /* one view or saved query -------------------------------------------------------------------------
@@ -157,61 +193,49 @@ static const char *schema_unlink(struct arena *arena, const char *text) {
 /* disturbed_slower_percent, v_node_difference */
 enum { NAME_COLUMN_WIDTH = 24, VIEW_WIDTH = 17 };
 
-static void schema_say_view(struct document *document, struct arena *arena, const char *view) {
-  const char *paragraph = "";
-  bool gap = false;
-  char *rest = arena_format(arena, "%s\n\n", described_section(arena, view));
+static void schema_say_view(struct document *document, const struct described_parts *parts,
+                            const char *view) {
+  struct arena *arena = &document->arena;
   document->key_width = NAME_COLUMN_WIDTH;
   document_heading(document, view);
-  for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-    struct described_row row;
-    const bool in_text = line[0] != '\0' && line[0] != '|' && line[0] != '#';
-    if (paragraph[0] != '\0' && (!in_text || strncmp(line, "- ", 2) == 0)) {
-      const bool item = strncmp(paragraph, "- ", 2) == 0;
-      document_put_behind(document, item ? "- " : "", "%s",
-                          schema_unlink(arena, paragraph + (item ? 2 : 0)));
-      paragraph = "";
+  for (size_t i = 0; i < parts->count; i++) {
+    const struct described *part = &parts->items[i];
+    if (!strings_equal(part->view, view)) {
+      continue;
     }
-    if (gap && line[0] != '\0' && line[0] != '#') { /* a heading has its own */
+    if (part->gap && part->heading == NULL) { /* which has its own */
       document_gap(document);
     }
-    gap = line[0] == '\0';
-    if (in_text) {
-      paragraph = arena_format(arena, "%s%s%s", paragraph, paragraph[0] != '\0' ? " " : "", line);
-    } else if (strncmp(line, "### ", 4) == 0) {
-      document_part(document, "%s", line + 4);
-    } else if (line[0] == '|' && described_split(line, &row)) {
-      for (char *name = strsep(&row.names, ","); name != NULL; name = strsep(&row.names, ",")) {
-        name += strspn(name, " ");
-        document_key(document, TONE_NONE, name, "%s",
-                     schema_unlink(arena, described_meaning(arena, view, name)));
-      }
+    if (part->heading != NULL) {
+      document_part(document, "%s", part->heading);
+    } else if (part->paragraph != NULL) {
+      const bool item = strncmp(part->paragraph, "- ", 2) == 0;
+      document_put_behind(document, item ? "- " : "", "%s",
+                          schema_unlink(arena, part->paragraph + (item ? 2 : 0)));
+    } else if (part->name != NULL) {
+      document_key(document, TONE_NONE, part->name, "%s",
+                   schema_unlink(arena, described_meaning(arena, parts, view, part->name)));
     }
   }
 }
 
 /* The first sentence of each section: "One row per case of a run: begin here." */
-static void schema_say_views(struct document *document, struct arena *arena) {
-  const char *at = described_text(0);
+static void schema_say_views(struct document *document, const struct described_parts *parts) {
   document->key_width = VIEW_WIDTH;
-  for (const char *view; (view = described_next_view(arena, &at)) != NULL;) {
-    char *text = described_section(arena, view);
-    text += strspn(text, "\n");
-    for (char *c = text; *c != '\0'; c++) {
-      if (c[0] == '.' && (c[1] == ' ' || c[1] == '\n')) {
-        c[1] = '\0';
-      }
-      if (*c == '\n') {
-        *c = ' ';
-      }
+  for (size_t i = 0; i < parts->count; i++) {
+    if (described_begins(parts, i)) {
+      const char *text = parts->items[i].paragraph;
+      const char *end = strstr(text, ". ");
+      text = end != NULL ? arena_strndup(&document->arena, text, (size_t)(end + 1 - text)) : text;
+      document_key(document, TONE_NONE, parts->items[i].view, "%s",
+                   schema_unlink(&document->arena, text));
     }
-    document_key(document, TONE_NONE, view, "%s", schema_unlink(arena, text));
   }
 }
 
 /* What the query says of its column, or the first view that has it; "" = nothing. */
-static const char *schema_column_meaning(struct arena *arena, const struct saved_query *query,
-                                         const char *column) {
+static const char *schema_column_meaning(struct arena *arena, const struct described_parts *parts,
+                                         const struct saved_query *query, const char *column) {
   for (size_t i = 0; i < query->column_count; i++) {
     char *names = arena_strdup(arena, query->columns[i].names);
     for (char *name = strsep(&names, ","); name != NULL; name = strsep(&names, ",")) {
@@ -224,13 +248,14 @@ static const char *schema_column_meaning(struct arena *arena, const struct saved
   const char *meaning = "";
   for (char *view = strsep(&views, ","); view != NULL && meaning[0] == '\0';
        view = strsep(&views, ",")) {
-    meaning = described_meaning(arena, view, column);
+    meaning = described_meaning(arena, parts, view, column);
   }
   return meaning;
 }
 
-static enum status schema_say_query(struct document *document, struct arena *arena,
+static enum status schema_say_query(struct document *document, const struct described_parts *parts,
                                     const char *name, struct error *err) {
+  struct arena *arena = &document->arena;
   struct saved_query query;
   SCOPED(result_set_fini) struct result_set columns;
   const char *names = "";
@@ -245,7 +270,7 @@ static enum status schema_say_query(struct document *document, struct arena *are
   document_gap(document);
   for (size_t i = 0; i < columns.column_count; i++) {
     const char *column = columns.columns[i].name;
-    const char *meaning = schema_column_meaning(arena, &query, column);
+    const char *meaning = schema_column_meaning(arena, parts, &query, column);
     if (meaning[0] != '\0') {
       document_key(document, TONE_NONE, column, "%s", schema_unlink(arena, meaning));
     } else {
@@ -271,15 +296,16 @@ static enum status schema_say_query(struct document *document, struct arena *are
 static enum status verb_schema_print_words(struct command *command, struct error *err) {
   const char *name = command->words[0];
   const struct table_options options = table_to_stdout(&command->common);
+  const struct described_parts parts = described_read(&command->arena, 0);
   struct document document;
   document_begin(&document, &options, err);
   enum status status = STATUS_OK;
   if (command->choice == SCHEMA_VIEWS) {
-    schema_say_views(&document, &command->arena);
+    schema_say_views(&document, &parts);
   } else if (strncmp(name, "v_", 2) == 0) {
-    schema_say_view(&document, &command->arena, name);
+    schema_say_view(&document, &parts, name);
   } else {
-    status = schema_say_query(&document, &command->arena, name, err);
+    status = schema_say_query(&document, &parts, name, err);
   }
   const enum status written = document_end(&document);
   return status != STATUS_OK ? status : written;
@@ -288,72 +314,31 @@ static enum status verb_schema_print_words(struct command *command, struct error
 /* metadata of Datasette ---------------------------------------------------------------------------
  */
 
-/* What is being read of the reference: its lines come one after the other. */
-struct datasette {
-  struct arena *arena;
-  json_t *tables, *queries;
-  json_t *table;         /* of the view whose section this is; NULL: another section */
-  const char *view;      /* its name */
-  const char *paragraph; /* the last one: what stands above a block says what it is */
-  bool paragraph_ended;
-  char *sql; /* of the block that is being read; NULL: none */
-};
-
-/* "| names | unit | meaning |" becomes a description per name. */
-static void datasette_add_columns(const struct datasette *datasette, char *line) {
-  struct described_row row;
-  if (!described_split(line, &row)) {
-    return;
-  }
-  json_t *columns = json_object_get(datasette->table, "columns");
-  for (char *name = strsep(&row.names, ","); name != NULL; name = strsep(&row.names, ",")) {
-    name += strspn(name, " ");
-    json_object_set_new(columns, name,
-                        json_string(described_meaning(datasette->arena, datasette->view, name)));
-  }
-}
-
-static void datasette_add_sql(struct datasette *datasette, const char *line) {
-  if (strcmp(line, "```") != 0) {
-    datasette->sql = arena_format(datasette->arena, "%s%s\n", datasette->sql, line);
-    return;
-  }
-  const char *name =
-      arena_format(datasette->arena, "question-%zu", json_object_size(datasette->queries) + 1);
-  json_object_set_new(
-      datasette->queries, name,
-      json_pack("{s:s, s:s}", "title", datasette->paragraph, "sql", datasette->sql));
-  datasette->sql = NULL;
-}
-
-static void datasette_add_line(struct datasette *datasette, char *line) {
-  if (datasette->sql != NULL) {
-    datasette_add_sql(datasette, line);
-  } else if (strcmp(line, "```sql") == 0) {
-    datasette->sql = arena_strdup(datasette->arena, "");
-  } else if (strncmp(line, "### ", 4) == 0) { /* "### 7. Which cases were slowed?" */
-    datasette->paragraph = line + 4 + strcspn(line + 4, " ");
-    datasette->paragraph += datasette->paragraph[0] == ' ';
-    datasette->paragraph_ended = true;
-  } else if (strncmp(line, "## ", 3) == 0) {
-    datasette->table = NULL;
-    if (strncmp(line, "## v_", 5) == 0) {
-      datasette->view = line + 3;
-      datasette->table = json_pack("{s:s, s:{}}", "description", "", "columns");
-      json_object_set_new(datasette->tables, line + 3, datasette->table);
+static void datasette_add(json_t *tables, json_t *queries, const struct described_parts *parts,
+                          struct arena *arena) {
+  const char *title = ""; /* the last words before a block */
+  json_t *table = NULL;
+  for (size_t i = 0; i < parts->count; i++) {
+    const struct described *part = &parts->items[i];
+    if (described_begins(parts, i)) {
+      table = json_pack("{s:s, s:{}}", "description", "", "columns");
+      json_object_set_new(tables, part->view, table);
     }
-  } else if (datasette->table != NULL && line[0] == '|') {
-    datasette_add_columns(datasette, line);
-  } else if (line[0] == '\0') {
-    datasette->paragraph_ended = true;
-  } else {
-    datasette->paragraph = datasette->paragraph_ended ? line
-                                                      : arena_format(datasette->arena, "%s %s",
-                                                                     datasette->paragraph, line);
-    datasette->paragraph_ended = false;
-    if (datasette->table != NULL &&
-        json_object_size(json_object_get(datasette->table, "columns")) == 0) {
-      json_object_set_new(datasette->table, "description", json_string(datasette->paragraph));
+    json_t *columns = part->view != NULL ? json_object_get(table, "columns") : NULL;
+    if (part->sql != NULL) {
+      const char *name = arena_format(arena, "question-%zu", json_object_size(queries) + 1);
+      json_object_set_new(queries, name, json_pack("{s:s, s:s}", "title", title, "sql", part->sql));
+    } else if (part->heading != NULL) { /* "7. Which cases were slowed?" */
+      const char *blank = strchr(part->heading, ' ');
+      title = blank != NULL ? blank + 1 : "";
+    } else if (part->name != NULL) {
+      json_object_set_new(columns, part->name,
+                          json_string(described_meaning(arena, parts, part->view, part->name)));
+    } else {
+      title = part->paragraph;
+      if (columns != NULL && json_object_size(columns) == 0) {
+        json_object_set_new(table, "description", json_string(title));
+      }
     }
   }
 }
@@ -369,16 +354,14 @@ static enum status verb_schema_print_datasette(struct command *command, struct e
   if (suffix != NULL && suffix != name) {
     *suffix = '\0'; /* as Datasette names a database */
   }
-  struct datasette datasette = {
-      .arena = &command->arena, .tables = json_object(), .queries = json_object(), .paragraph = ""};
+  json_t *tables = json_object();
+  json_t *queries = json_object();
   for (size_t i = 0; i < RESULTS_REFERENCE_FILES; i++) {
-    char *rest = arena_strdup(&command->arena, described_text(i));
-    for (char *line = strsep(&rest, "\n"); line != NULL; line = strsep(&rest, "\n")) {
-      datasette_add_line(&datasette, line);
-    }
+    const struct described_parts parts = described_read(&command->arena, i);
+    datasette_add(tables, queries, &parts, &command->arena);
   }
   json_t *root = json_pack("{s:s, s:{s:{s:o, s:o}}}", "title", "haul", "databases", name, "tables",
-                           datasette.tables, "queries", datasette.queries);
+                           tables, "queries", queries);
   SCOPED(memory_free) char *text = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
   json_decref(root);
   if (text == NULL) {
@@ -476,7 +459,7 @@ static bool verb_schema_is_query(const char *name) {
 
 static void verb_schema_check(struct command *command, struct argp_state *state) {
   const char *name = command->words[0];
-  const char *at = described_text(0);
+  const struct described_parts parts = described_read(&command->arena, 0);
   struct nearest nearest = nearest_start(name);
   bool found = verb_schema_is_query(name);
   size_t i = 0;
@@ -484,9 +467,11 @@ static void verb_schema_check(struct command *command, struct argp_state *state)
     nearest_offer(&nearest, SCHEMAS[i++]);
   }
   command->choice = i;
-  for (const char *view; (view = described_next_view(&command->arena, &at)) != NULL;) {
-    found = found || strcmp(view, name) == 0;
-    nearest_offer(&nearest, view);
+  for (size_t k = 0; k < parts.count; k++) {
+    if (described_begins(&parts, k)) {
+      found = found || strcmp(parts.items[k].view, name) == 0;
+      nearest_offer(&nearest, parts.items[k].view);
+    }
   }
   OPTIONS_REFUSE(SCHEMAS[i] == NULL && !found, state,
                  "there is no schema \"%s\"%s: scenario, results, views, datasette, a view "

@@ -137,6 +137,14 @@ static int cli_reject_verb(const char *name) {
   return EXIT_USAGE;
 }
 
+const char *command_join_words(struct command *command) {
+  const char *text = "";
+  for (size_t i = 0; i < command->word_count; i++) {
+    text = arena_join(&command->arena, text, ",", command->words[i]);
+  }
+  return text;
+}
+
 enum status command_path(struct command *command, const char **path, struct error *err) {
   return database_path(&command->common, &command->arena, path, err);
 }

@@ -127,32 +127,6 @@ static void console_append_lines(struct strbuf *shown, const char *text, size_t 
   }
 }
 
-static ssize_t console_write_escaped(void *cookie, const char *text, size_t size) {
-  static const char FIRST[] = " or `", LAST[] = " --usage'";
-  FILE *stream = cookie;
-  SCOPED(strbuf_fini) struct strbuf shown = STRBUF(SAID_MAX);
-  /* argp's "Try `haul run --help' or `haul run --usage' for more information.": one is enough. */
-  const char *second = memmem(text, size, FIRST, strlen(FIRST));
-  const char *end =
-      second != NULL ? memmem(second, size - (size_t)(second - text), LAST, strlen(LAST)) : NULL;
-  const size_t shorter = end != NULL ? (size_t)(second - text) : 0;
-  const size_t rest = end != NULL ? (size_t)(end - text) + strlen(LAST) : 0;
-  console_append_lines(&shown, text, shorter);
-  console_append_lines(&shown, text + rest, size - rest);
-  (void)fwrite(shown.text, 1, shown.length, stream);
-  return (ssize_t)size;
-}
-
-FILE *console_escape(FILE *stream) {
-  const cookie_io_functions_t functions = {.write = console_write_escaped};
-  FILE *escaping = fopencookie(stream, "w", functions);
-  /* Whole messages, so that no character is cut in two. */
-  if (escaping == NULL || setvbuf(escaping, NULL, _IOFBF, SAID_MAX) != 0) {
-    abort();
-  }
-  return escaping;
-}
-
 static void say_line(const char *head, const char *colour, const char *format, va_list args) {
   SCOPED(memory_free) char *text = NULL;
   int length = vasprintf(&text, format, args);

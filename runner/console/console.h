@@ -86,9 +86,6 @@ void say_warning(const struct common_options *options, const char *format, ...)
 void say_wait(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_note(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A stream whose text goes to `stream` when it is flushed, at the latest when the program ends,
- * with what would control a terminal escaped. Freed by fclose(), which leaves `stream` open. */
-FILE *console_escape(FILE *stream);
 /* One line on stderr that the next one replaces, cut to the terminal; "" clears it. False: there is
  * no terminal, or -q was given. */
 bool say_progress(const struct common_options *options, const char *text);

@@ -38,15 +38,15 @@ struct expect_judge {
 };
 
 #define ADDED_COLUMNS(X)                                                                           \
-  X("expected", text, finding->expected)                                                           \
-  X("expected_low", finite, finding->low)                                                          \
-  X("expected_high", finite, finding->high)                                                        \
-  X("as_expected", text, expect_verdict_text(finding->verdict))                                    \
-  X("expected_limit", finite, finding->limit)                                                      \
-  X("usual_low", finite, finding->usual_low)                                                       \
-  X("usual_high", finite, finding->usual_high)                                                     \
-  X("judged", finite, finding->value)                                                              \
-  X("expected_remark", text, judge_remark(&judge->arena, finding))
+  X("expected", text, judgement->expected)                                                         \
+  X("expected_low", finite, judgement->low)                                                        \
+  X("expected_high", finite, judgement->high)                                                      \
+  X("as_expected", text, expect_verdict_text(judgement->verdict))                                  \
+  X("expected_limit", finite, judgement->limit)                                                    \
+  X("usual_low", finite, judgement->usual_low)                                                     \
+  X("usual_high", finite, judgement->usual_high)                                                   \
+  X("judged", finite, judgement->value)                                                            \
+  X("expected_remark", text, judge_remark(&judge->arena, judgement))
 #define ADDED_COLUMN(text, ...) {.name = (text)},
 
 static const struct column added_columns[] = {ADDED_COLUMNS(ADDED_COLUMN)};
@@ -154,40 +154,42 @@ static const char *judge_range(struct arena *arena, double low, double high) {
 }
 
 static void judge_compare(const struct known_range *known, enum expect_statement statement,
-                          const struct observed *observed, struct expect_finding *finding) {
+                          const struct observed *observed, struct expect_judgement *judgement) {
   const bool below = observed->value < known->low_edge; /* false of NAN */
   const bool above = observed->value > known->high_edge;
-  if (!known->any || finding->verdict == EXPECT_SHORT || (!below && !above)) {
+  if (!known->any || judgement->verdict == EXPECT_SHORT || (!below && !above)) {
     return;
   }
   const bool sure = below ? observed->high < known->low_edge : observed->low > known->high_edge;
-  if (!sure && finding->verdict == EXPECT_BEYOND) {
+  if (!sure && judgement->verdict == EXPECT_BEYOND) {
     return; /* of what is reported, and perhaps of a limit, too */
   }
-  finding->verdict = !sure ? EXPECT_UNCLEAR : below != finding->time ? EXPECT_SHORT : EXPECT_BEYOND;
-  finding->statement = statement;
-  finding->low = known->low;
-  finding->high = known->high;
+  judgement->verdict = !sure                      ? EXPECT_UNCLEAR
+                       : below != judgement->time ? EXPECT_SHORT
+                                                  : EXPECT_BEYOND;
+  judgement->statement = statement;
+  judgement->low = known->low;
+  judgement->high = known->high;
   const double end = below ? known->low : known->high;
-  finding->ratio = finding->time ? end / finding->value : finding->value / end;
+  judgement->ratio = judgement->time ? end / judgement->value : judgement->value / end;
 }
 
 /* "2.3 % below"; NULL: a reader finds the value within what is expected, or it
  * is as usual, and its own interval reaches that. */
 static const char *judge_distance(struct arena *arena, const struct known_range *known,
                                   const struct observed *observed,
-                                  const struct expect_finding *finding, double *tolerated) {
-  const bool below = judge_shown(finding->value) < judge_shown(finding->low);
-  if (!below && !(judge_shown(finding->value) > judge_shown(finding->high))) {
+                                  const struct expect_judgement *judgement, double *tolerated) {
+  const bool below = judge_shown(judgement->value) < judge_shown(judgement->low);
+  if (!below && !(judge_shown(judgement->value) > judge_shown(judgement->high))) {
     return NULL;
   }
-  if (finding->verdict == EXPECT_USUAL &&
-      (below ? observed->high >= finding->low : observed->low <= finding->high)) {
+  if (judgement->verdict == EXPECT_USUAL &&
+      (below ? observed->high >= judgement->low : observed->low <= judgement->high)) {
     return NULL;
   }
-  const double end = below ? finding->low : finding->high;
+  const double end = below ? judgement->low : judgement->high;
   const double edge = below ? known->low_edge : known->high_edge;
-  const double percent = 100 * fabs(finding->value / end - 1);
+  const double percent = 100 * fabs(judgement->value / end - 1);
   *tolerated = 100 * fabs(edge / end - 1);
   return arena_format(arena, percent < 10 ? "%.2g %% %s" : "%.0f %% %s", percent,
                       below ? "below" : "above");
@@ -196,7 +198,7 @@ static const char *judge_distance(struct arena *arena, const struct known_range 
 /* False: nothing is known but perhaps a limit. That says only of what is beyond it that it is
  * wrong. */
 static bool judge_observed(struct expect_judge *judge, const struct observed *observed,
-                           struct expect_finding *finding) {
+                           struct expect_judgement *judgement) {
   struct known_range known[expect_statement_name_count];
   for (size_t i = 0; i < expect_statement_name_count; i++) {
     known[i] = (struct known_range){.low = NAN, .high = NAN, .low_edge = NAN, .high_edge = NAN};
@@ -207,85 +209,86 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   const enum expect_statement shown = known[EXPECT_REPORTS].any ? EXPECT_REPORTS
                                       : known[EXPECT_FLOOR].any ? EXPECT_FLOOR
                                                                 : EXPECT_LIMIT;
-  *finding = (struct expect_finding){.verdict = EXPECT_USUAL,
-                                     .path = (enum expect_path)observed->path,
-                                     .time = observed->time,
-                                     .value = observed->value,
-                                     .low = known[shown].low,
-                                     .high = known[shown].high,
-                                     .statement = shown,
-                                     .ratio = 1,
-                                     .limit = known[EXPECT_LIMIT].high,
-                                     .usual_low = NAN,
-                                     .usual_high = NAN,
-                                     .gpus = {observed->gpus[0], observed->gpus[1]},
-                                     .machine = known[shown].machine};
-  judge_compare(&known[EXPECT_FLOOR], EXPECT_FLOOR, observed, finding);
-  judge_compare(&known[EXPECT_REPORTS], EXPECT_REPORTS, observed, finding);
-  judge_compare(&known[EXPECT_LIMIT], EXPECT_LIMIT, observed, finding);
-  if (shown == EXPECT_LIMIT && finding->verdict != EXPECT_BEYOND) {
+  *judgement = (struct expect_judgement){.verdict = EXPECT_USUAL,
+                                         .path = (enum expect_path)observed->path,
+                                         .time = observed->time,
+                                         .value = observed->value,
+                                         .low = known[shown].low,
+                                         .high = known[shown].high,
+                                         .statement = shown,
+                                         .ratio = 1,
+                                         .limit = known[EXPECT_LIMIT].high,
+                                         .usual_low = NAN,
+                                         .usual_high = NAN,
+                                         .gpus = {observed->gpus[0], observed->gpus[1]},
+                                         .machine = known[shown].machine};
+  judge_compare(&known[EXPECT_FLOOR], EXPECT_FLOOR, observed, judgement);
+  judge_compare(&known[EXPECT_REPORTS], EXPECT_REPORTS, observed, judgement);
+  judge_compare(&known[EXPECT_LIMIT], EXPECT_LIMIT, observed, judgement);
+  if (shown == EXPECT_LIMIT && judgement->verdict != EXPECT_BEYOND) {
     return false;
   }
   for (size_t i = 0; i < expect_statement_name_count; i++) { /* NAN counts for nothing */
-    finding->usual_low = fmax(finding->usual_low, known[i].low_edge);
-    finding->usual_high = fmin(finding->usual_high, known[i].high_edge);
+    judgement->usual_low = fmax(judgement->usual_low, known[i].low_edge);
+    judgement->usual_high = fmin(judgement->usual_high, known[i].high_edge);
   }
-  finding->expected = judge_range(&judge->arena, finding->low, finding->high);
+  judgement->expected = judge_range(&judge->arena, judgement->low, judgement->high);
   double tolerated = 0;
-  finding->distance =
-      judge_distance(&judge->arena, &known[finding->statement], observed, finding, &tolerated);
-  finding->deviation =
-      finding->distance == NULL || !(tolerated > 0)
-          ? finding->distance
-          : arena_format(&judge->arena, "%s (tolerance %.2g %%)", finding->distance, tolerated);
-  if (known[EXPECT_REPORTS].any && finding->statement != EXPECT_REPORTS) {
-    finding->usual =
+  judgement->distance =
+      judge_distance(&judge->arena, &known[judgement->statement], observed, judgement, &tolerated);
+  judgement->deviation =
+      judgement->distance == NULL || !(tolerated > 0)
+          ? judgement->distance
+          : arena_format(&judge->arena, "%s (tolerance %.2g %%)", judgement->distance, tolerated);
+  if (known[EXPECT_REPORTS].any && judgement->statement != EXPECT_REPORTS) {
+    judgement->usual =
         judge_range(&judge->arena, known[EXPECT_REPORTS].low, known[EXPECT_REPORTS].high);
   }
-  judge->machine = judge->machine == NULL ? finding->machine : judge->machine;
+  judge->machine = judge->machine == NULL ? judgement->machine : judge->machine;
   return true;
 }
 
-/* ---- the words on one finding ---- */
+/* ---- the words on one judgement ---- */
 
 /* "55.2-55.5"; "55.2-55.5, floor >= 48" of what is beyond both. */
-static const char *judge_ranges(struct arena *arena, const struct expect_finding *finding) {
-  return finding->usual == NULL
-             ? finding->expected
-             : arena_format(arena, "%s, %s %s", finding->usual,
-                            expect_statement_text(finding->statement), finding->expected);
+static const char *judge_ranges(struct arena *arena, const struct expect_judgement *judgement) {
+  return judgement->usual == NULL
+             ? judgement->expected
+             : arena_format(arena, "%s, %s %s", judgement->usual,
+                            expect_statement_text(judgement->statement), judgement->expected);
 }
 
-const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding) {
-  if (finding->verdict == EXPECT_BROKEN) {
-    return arena_format(arena, "%s: %s", expect_verdict_text(EXPECT_BROKEN), finding->reason);
+const char *expect_judgement_words(struct arena *arena, const struct expect_judgement *judgement) {
+  if (judgement->verdict == EXPECT_BROKEN) {
+    return arena_format(arena, "%s: %s", expect_verdict_text(EXPECT_BROKEN), judgement->reason);
   }
   /* Of what is not as usual the numbers tell. */
-  const char *deviation = finding->verdict == EXPECT_USUAL ? finding->deviation : NULL;
-  const bool reported = finding->statement == EXPECT_REPORTS || finding->usual != NULL;
+  const char *deviation = judgement->verdict == EXPECT_USUAL ? judgement->deviation : NULL;
+  const bool reported = judgement->statement == EXPECT_REPORTS || judgement->usual != NULL;
   char value[32];
-  judge_number(value, finding->value);
-  return arena_format(arena, "%s %s, %s %s%s%s", value, finding->time ? "ns" : "GB/s",
-                      reported ? "usual" : expect_statement_text(finding->statement),
-                      judge_ranges(arena, finding), deviation != NULL ? ": " : "",
+  judge_number(value, judgement->value);
+  return arena_format(arena, "%s %s, %s %s%s%s", value, judgement->time ? "ns" : "GB/s",
+                      reported ? "usual" : expect_statement_text(judgement->statement),
+                      judge_ranges(arena, judgement), deviation != NULL ? ": " : "",
                       deviation != NULL ? deviation : "");
 }
 
 /* Below a table; NULL = nothing but that it is as usual. */
-static const char *judge_remark(struct arena *arena, const struct expect_finding *finding) {
+static const char *judge_remark(struct arena *arena, const struct expect_judgement *judgement) {
   static const char *const WORDS[] = {[EXPECT_SHORT] = "short of what is usual here",
                                       [EXPECT_BEYOND] = "better than anything known",
                                       [EXPECT_UNCLEAR] =
                                           "too noisy to tell from what is usual here"};
-  const char *deviation = finding->deviation;
-  if (finding->again) {
-    return arena_format(arena, "measured once more: %s", expect_finding_words(arena, finding));
+  const char *deviation = judgement->deviation;
+  if (judgement->again) {
+    return arena_format(arena, "measured once more: %s", expect_judgement_words(arena, judgement));
   }
-  if (finding->verdict == EXPECT_USUAL) {
+  if (judgement->verdict == EXPECT_USUAL) {
     return deviation != NULL ? arena_format(arena, "within tolerance: %s", deviation) : NULL;
   }
-  return arena_format(arena, "%s, %s%s%s", WORDS[finding->verdict], judge_ranges(arena, finding),
-                      deviation != NULL ? ": " : "", deviation != NULL ? deviation : "");
+  return arena_format(arena, "%s, %s%s%s", WORDS[judgement->verdict],
+                      judge_ranges(arena, judgement), deviation != NULL ? ": " : "",
+                      deviation != NULL ? deviation : "");
 }
 
 /* ---- the sink ---- */
@@ -323,59 +326,61 @@ static enum status judge_begin(void *context, const struct column *columns, size
 }
 
 static void judge_label(struct expect_judge *judge, const struct cell *cells,
-                        struct expect_finding *finding) {
-  finding->name = observed_text(&judge->reader, cells, CELL_CASE);
-  finding->block = observed_text(&judge->reader, cells, CELL_BLOCK);
-  finding->key = observed_text(&judge->reader, cells, CELL_KEY);
-  finding->slowed_by = observed_text(&judge->reader, cells, CELL_SLOWED);
+                        struct expect_judgement *judgement) {
+  judgement->name = observed_text(&judge->reader, cells, CELL_CASE);
+  judgement->block = observed_text(&judge->reader, cells, CELL_BLOCK);
+  judgement->key = observed_text(&judge->reader, cells, CELL_KEY);
+  judgement->slowed_by = observed_text(&judge->reader, cells, CELL_SLOWED);
 }
 
-static void judge_keep(struct expect_judge *judge, const struct expect_finding *finding) {
+static void judge_keep(struct expect_judge *judge, const struct expect_judgement *judgement) {
   struct expect_judged *judged = &judge->judged;
-  if (finding->verdict == EXPECT_BROKEN) {
+  if (judgement->verdict == EXPECT_BROKEN) {
     *ARENA_ADD(&judge->arena, judged->broken, judged->broken_count, &judged->broken_capacity) =
-        *finding;
+        *judgement;
   } else {
-    *ARENA_ADD(&judge->arena, judged->findings, judged->count, &judged->capacity) = *finding;
+    *ARENA_ADD(&judge->arena, judged->judgements, judged->count, &judged->capacity) = *judgement;
   }
-  judged->verdicts[finding->verdict]++;
+  judged->verdicts[judgement->verdict]++;
 }
 
 /* NULL = that case was not measured once more, or not to its end. */
-static const struct expect_finding *judge_find_again(const struct expect_judge *again,
-                                                     const char *key) {
+static const struct expect_judgement *judge_find_again(const struct expect_judge *again,
+                                                       const char *key) {
   const struct expect_judged *judged = again != NULL ? &again->judged : &(struct expect_judged){0};
   for (size_t i = 0; i < judged->broken_count + judged->count; i++) {
-    const struct expect_finding *finding =
-        i < judged->broken_count ? &judged->broken[i] : &judged->findings[i - judged->broken_count];
-    if (strcmp(finding->key, key) == 0) {
-      return finding;
+    const struct expect_judgement *judgement = i < judged->broken_count
+                                                   ? &judged->broken[i]
+                                                   : &judged->judgements[i - judged->broken_count];
+    if (strcmp(judgement->key, key) == 0) {
+      return judgement;
     }
   }
   return NULL;
 }
 
 /* Where the second number counts, its words replace those of the first. */
-static void judge_measure_again(const struct expect_judge *judge, struct expect_finding *finding) {
-  const struct expect_finding *other = judge_find_again(judge->again, finding->key);
-  const struct expect_finding first = *finding;
+static void judge_measure_again(const struct expect_judge *judge,
+                                struct expect_judgement *judgement) {
+  const struct expect_judgement *other = judge_find_again(judge->again, judgement->key);
+  const struct expect_judgement first = *judgement;
   const bool worse = other != NULL && (other->verdict == EXPECT_SHORT ||
                                        (other->verdict == EXPECT_UNCLEAR && other->ratio < 1));
   if (other == NULL || (other->verdict != EXPECT_BROKEN && first.verdict != EXPECT_UNCLEAR &&
                         (first.verdict != EXPECT_SHORT || worse))) {
     return;
   }
-  *finding = *other;
-  finding->again = true;
-  finding->name = first.name;
-  finding->key = first.key;
-  finding->block = first.block;
-  finding->machine = first.machine;
+  *judgement = *other;
+  judgement->again = true;
+  judgement->name = first.name;
+  judgement->key = first.key;
+  judgement->block = first.block;
+  judgement->machine = first.machine;
 }
 
 /* A case that went wrong; one that is shown elsewhere counts there. */
 static bool judge_is_broken(struct expect_judge *judge, const struct cell *cells,
-                            struct expect_finding *finding) {
+                            struct expect_judgement *judgement) {
   const char *status = observed_text(&judge->reader, cells, CELL_STATUS);
   const char *reason = observed_text(&judge->reader, cells, CELL_REASON);
   if (status == NULL || strcmp(status, case_status_text(CASE_OK)) == 0 ||
@@ -383,21 +388,21 @@ static bool judge_is_broken(struct expect_judge *judge, const struct cell *cells
       observed_text(&judge->reader, cells, CELL_SAME) != NULL) {
     return false;
   }
-  *finding = (struct expect_finding){.verdict = EXPECT_BROKEN,
-                                     .value = NAN,
-                                     .low = NAN,
-                                     .high = NAN,
-                                     .limit = NAN,
-                                     .usual_low = NAN,
-                                     .usual_high = NAN,
-                                     .gpus = {-1, -1},
-                                     .reason = arena_format(&judge->arena, "%s%s%s", status,
-                                                            reason != NULL ? ": " : "",
-                                                            reason != NULL ? reason : "")};
+  *judgement = (struct expect_judgement){.verdict = EXPECT_BROKEN,
+                                         .value = NAN,
+                                         .low = NAN,
+                                         .high = NAN,
+                                         .limit = NAN,
+                                         .usual_low = NAN,
+                                         .usual_high = NAN,
+                                         .gpus = {-1, -1},
+                                         .reason = arena_format(&judge->arena, "%s%s%s", status,
+                                                                reason != NULL ? ": " : "",
+                                                                reason != NULL ? reason : "")};
   return true;
 }
 
-static void judge_fill(struct expect_judge *judge, const struct expect_finding *finding,
+static void judge_fill(struct expect_judge *judge, const struct expect_judgement *judgement,
                        struct cell added[ADDED_COUNT]) {
   const struct cell cells[ADDED_COUNT] = {ADDED_COLUMNS(COLUMN_CELL)};
   memcpy(added, cells, sizeof cells);
@@ -406,19 +411,19 @@ static void judge_fill(struct expect_judge *judge, const struct expect_finding *
 static enum status judge_take(void *context, const struct cell *cells, struct error *err) {
   struct expect_judge *judge = context;
   struct observed observed;
-  struct expect_finding finding = {.limit = NAN};
+  struct expect_judgement judgement = {.limit = NAN};
   const bool measured = observed_read(&judge->reader, cells, &observed);
   struct expect_judged *judged = &judge->judged;
   judged->partial = judged->partial || observed_number(&judge->reader, cells, CELL_PARTIAL) > 0;
   const bool above_peak = measured && observed.above_peak;
-  const bool known = measured && !above_peak && judge_observed(judge, &observed, &finding);
-  if (known || (!measured && judge_is_broken(judge, cells, &finding))) {
-    judge_label(judge, cells, &finding);
+  const bool known = measured && !above_peak && judge_observed(judge, &observed, &judgement);
+  if (known || (!measured && judge_is_broken(judge, cells, &judgement))) {
+    judge_label(judge, cells, &judgement);
     if (known) {
-      judge_disturb(&judge->disturbance, &observed, finding.name);
+      judge_disturb(&judge->disturbance, &observed, judgement.name);
     }
-    judge_measure_again(judge, &finding);
-    judge_keep(judge, &finding);
+    judge_measure_again(judge, &judgement);
+    judge_keep(judge, &judgement);
   } else if (above_peak) {
     judged->above_peak++;
   } else if (measured) {
@@ -432,9 +437,9 @@ static enum status judge_take(void *context, const struct cell *cells, struct er
   for (size_t i = 0; i < ADDED_COUNT; i++) {
     added[i] = cell_null();
   }
-  added[LIMIT_ADDED] = cell_finite(finding.limit);
+  added[LIMIT_ADDED] = cell_finite(judgement.limit);
   if (known) {
-    judge_fill(judge, &finding, added);
+    judge_fill(judge, &judgement, added);
   }
   return judge->inner->row(judge->inner->context, judge->row, err);
 }
@@ -527,25 +532,26 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
 static size_t judge_shortfalls(const struct expect_judge *judge, int gpu) {
   size_t count = 0;
   for (size_t i = 0; i < judge->judged.count; i++) {
-    const struct expect_finding *finding = &judge->judged.findings[i];
-    count += finding->verdict == EXPECT_SHORT && finding->path != EXPECT_SEVERAL &&
-             (finding->gpus[0] == gpu || finding->gpus[1] == gpu);
+    const struct expect_judgement *judgement = &judge->judged.judgements[i];
+    count += judgement->verdict == EXPECT_SHORT && judgement->path != EXPECT_SEVERAL &&
+             (judgement->gpus[0] == gpu || judgement->gpus[1] == gpu);
   }
   return count;
 }
 
-const char *expect_finding_place(struct expect_judge *judge, const struct expect_finding *finding) {
-  const int a = finding->gpus[0] >= 0 ? finding->gpus[0] : finding->gpus[1];
-  const int b = finding->gpus[1] >= 0 ? finding->gpus[1] : a;
+const char *expect_judgement_place(struct expect_judge *judge,
+                                   const struct expect_judgement *judgement) {
+  const int a = judgement->gpus[0] >= 0 ? judgement->gpus[0] : judgement->gpus[1];
+  const int b = judgement->gpus[1] >= 0 ? judgement->gpus[1] : a;
   if (a < 0) {
     return "host";
   }
-  if (finding->path == EXPECT_SEVERAL) { /* gpus are those of the first flow */
+  if (judgement->path == EXPECT_SEVERAL) { /* gpus are those of the first flow */
     return "several GPUs";
   }
   const size_t of_a = judge_shortfalls(judge, a);
   const size_t of_b = judge_shortfalls(judge, b);
-  const bool is_short = finding->verdict == EXPECT_SHORT; /* else no GPU is to blame */
+  const bool is_short = judgement->verdict == EXPECT_SHORT; /* else no GPU is to blame */
   if (a == b || (is_short && of_a != of_b)) {
     return arena_format(&judge->arena, "gpu%d", of_b > of_a ? b : a);
   }
@@ -557,21 +563,21 @@ size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_s
       arena_array(&judge->arena, judge->judged.verdicts[EXPECT_SHORT], sizeof *made);
   size_t count = 0;
   for (size_t i = 0; i < judge->judged.count; i++) {
-    const struct expect_finding *finding = &judge->judged.findings[i];
-    if (finding->verdict != EXPECT_SHORT) {
+    const struct expect_judgement *judgement = &judge->judged.judgements[i];
+    if (judgement->verdict != EXPECT_SHORT) {
       continue;
     }
-    const char *place = expect_finding_place(judge, finding);
-    const char *noun =
-        finding->time ? arena_format(&judge->arena, "%s latency", expect_path_noun(finding->path))
-                      : expect_path_noun(finding->path);
+    const char *place = expect_judgement_place(judge, judgement);
+    const char *noun = judgement->time ? arena_format(&judge->arena, "%s latency",
+                                                      expect_path_noun(judgement->path))
+                                       : expect_path_noun(judgement->path);
     const size_t k =
         FIRST_OF(m, count, strcmp(made[m].place, place) == 0 && strcmp(made[m].noun, noun) == 0);
     if (k == count) {
-      made[count++] = (struct expect_shortfall){.place = place, .noun = noun, .worst = finding};
+      made[count++] = (struct expect_shortfall){.place = place, .noun = noun, .worst = judgement};
     }
     made[k].count++;
-    made[k].worst = finding->ratio < made[k].worst->ratio ? finding : made[k].worst;
+    made[k].worst = judgement->ratio < made[k].worst->ratio ? judgement : made[k].worst;
   }
   *items = made;
   return count;
@@ -581,7 +587,7 @@ const char *expect_shortfall_words(struct arena *arena, const struct expect_shor
   const char *others =
       item->count > 1 ? arena_format(arena, ", and %zu more", item->count - 1) : "";
   return arena_format(arena, "%s, %s: %s (%s%s)", item->place, item->noun,
-                      expect_finding_words(arena, item->worst), item->worst->name, others);
+                      expect_judgement_words(arena, item->worst), item->worst->name, others);
 }
 
 static const char *judge_note(struct arena *arena, const char *text, size_t n, const char *what) {

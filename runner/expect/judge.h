@@ -43,7 +43,7 @@ struct expect_set {
 };
 
 /* A case of the run that was judged. */
-struct expect_finding {
+struct expect_judgement {
   const char *name, *key, *block;
   enum expect_verdict verdict;
   enum expect_path path;
@@ -66,7 +66,7 @@ struct expect_finding {
 
 struct expect_judge;
 
-/* Where there are no findings. */
+/* Where there are no judgements. */
 #define EXPECT_NOTHING "nothing is known of these cases on this machine"
 /* Why, of a file of the user's own: its name. */
 #define EXPECT_NO_ROW                                                                              \
@@ -84,17 +84,17 @@ void expect_judge_free(struct expect_judge *judge);
 const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struct row_sink *inner);
 
 /* Before the first row: the second measurements, which the judge owns from now on. A result that
- * falls short or is unclear takes the second one's finding, unless that is short and unclear. A
+ * falls short or is unclear takes the second one's judgement, unless that is short and unclear. A
  * case that failed the second time has failed. */
 void expect_judge_set_again(struct expect_judge *judge, struct expect_judge *again);
 
 /* After the last row. */
 struct expect_judged {
-  struct expect_finding *findings; /* those judged, in the order of the run */
+  struct expect_judgement *judgements; /* those judged, in the order of the run */
   size_t count, capacity;
   /* Those that went wrong, known or not, each EXPECT_BROKEN: of them there is nothing but the name
    * and the reason. */
-  struct expect_finding *broken;
+  struct expect_judgement *broken;
   size_t broken_count, broken_capacity;
   size_t verdicts[expect_verdict_name_count];
   size_t unknown;    /* results that no row is of */
@@ -103,16 +103,17 @@ struct expect_judged {
 };
 const struct expect_judged *expect_judge_judged(const struct expect_judge *judge);
 /* "27.1 GB/s, usual 55.2-55.5, floor >= 48"; "broken: failed: cuMemAlloc: ..." */
-const char *expect_finding_words(struct arena *arena, const struct expect_finding *finding);
-/* The GPU that a finding is about, where one of a pair has more of them; "gpu0-gpu1", "host",
+const char *expect_judgement_words(struct arena *arena, const struct expect_judgement *judgement);
+/* The GPU that a judgement is about, where one of a pair has more of them; "gpu0-gpu1", "host",
  * "several GPUs". */
-const char *expect_finding_place(struct expect_judge *judge, const struct expect_finding *finding);
+const char *expect_judgement_place(struct expect_judge *judge,
+                                   const struct expect_judgement *judgement);
 
 /* What falls short, gathered by place and kind of path, in the order of the run. */
 struct expect_shortfall {
-  const char *place; /* as of a finding */
+  const char *place; /* as of a judgement */
   const char *noun;  /* "host link", "peer link latency" */
-  const struct expect_finding *worst;
+  const struct expect_judgement *worst;
   size_t count;
 };
 size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_shortfall **items);

@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/order.h"
+#include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
 
 #include <ctype.h>
@@ -9,7 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMES_SHOWN = 8, RANGES_SHOWN = 8, RUNS_SHOWN = 3, UUID_DIGITS = RUN_UUID_MAX - 1 };
+enum {
+  JOINED_MAX = 16 << 20,
+  NAMES_SHOWN = 8,
+  RANGES_SHOWN = 8,
+  RUNS_SHOWN = 3,
+  UUID_DIGITS = RUN_UUID_MAX - 1
+};
 
 const struct row_member RUN_REF_MEMBERS[] = {
     ROW_MEMBER(struct run_ref, id), ROW_MEMBER(struct run_ref, uuid), {0}};
@@ -294,6 +301,14 @@ enum status selector_find_sides(struct database *database, int64_t run, struct a
 enum status selector_find_to_compare(struct database *database, int64_t run, struct run_ref *found,
                                      struct error *err) {
   return selector_find_related(database, "select/run_to_compare", run, found, err);
+}
+
+const char *selector_join(struct arena *arena, const struct run_list *list) {
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(JOINED_MAX);
+  for (size_t i = 0; i < list->count; i++) {
+    strbuf_printf(&text, "%srun:%" PRId64, i > 0 ? "," : "", list->runs[i].id);
+  }
+  return arena_strdup(arena, text.text);
 }
 
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,

@@ -71,6 +71,9 @@ enum status run_list_do(struct database *database, const char *name, const struc
 /* "1-6, 13" of one or more numbers of runs, which it sorts; the first of many. */
 const char *selector_numbers(struct arena *arena, int64_t *ids, size_t count);
 
+/* One name of them all: "run:5,run:7"; "" of none. */
+const char *selector_join(struct arena *arena, const struct run_list *list);
+
 /* As selector_find, for all runs that are meant; at least one. */
 enum status selector_find_all(struct database *database, const char *selector, struct arena *arena,
                               struct run_list *list, struct error *err) CHECK_RESULT;

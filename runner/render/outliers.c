@@ -185,8 +185,8 @@ static void outliers_put_verdicts(struct document *document, const struct measur
   }
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
-    if (!by_part || verdict->finding != FINDING_SLOW) {
-      document_put_toned(document, verdict->finding == FINDING_SLOW ? TONE_BAD : TONE_WARN, "%s",
+    if (!by_part || verdict->state != OUTLIER_SLOW) {
+      document_put_toned(document, verdict->state == OUTLIER_SLOW ? TONE_BAD : TONE_WARN, "%s",
                          outliers_verdict_words(&document->arena, measured, outliers, verdict));
     }
   }
@@ -228,7 +228,7 @@ static const char *outliers_row_verdict(struct arena *arena, const struct measur
   X("paths", text,                                                                                 \
     row->entity == ENTITY_GPU ? outliers_shorten(arena, row->paths, PATHS_SHOWN) : NULL)           \
   X("only in case", text, row->single ? measured->cases[row->worst].name : NULL)                   \
-  X("finding", text, all ? finding_text(row->finding) : NULL)
+  X("finding", text, all ? outlier_state_text(row->state) : NULL)
 
 enum { OUTLIERS_TABLE_Z = 7 };
 
@@ -241,7 +241,7 @@ static void outliers_put_table(struct document *document, const struct measured 
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     /* outliers_put_undecided() lists the undecided ones below the table. */
-    if (row->finding == FINDING_SLOW || (all && row->finding != FINDING_UNDECIDED)) {
+    if (row->state == OUTLIER_SLOW || (all && row->state != OUTLIER_UNDECIDED)) {
       DOCUMENT_ROW(document, OUTLIERS_TABLE_COLUMNS(COLUMN_CELL));
     }
   }
@@ -250,7 +250,7 @@ static void outliers_put_table(struct document *document, const struct measured 
 
 /* The columns of one row per entity and block, and their cells. */
 #define OUTLIERS_COLUMNS(X)                                                                        \
-  X("finding", text, finding_text(row->finding))                                                   \
+  X("finding", text, outlier_state_text(row->state))                                               \
   X("entity", text, entity_text(row->entity))                                                      \
   X("name", text, row->name)                                                                       \
   X("role", text, row->role != ROLE_NONE ? outlier_role_text(row->role) : NULL)                    \
@@ -290,7 +290,7 @@ static void outliers_put_rows(struct document *document, const struct measured *
 
 /* Slower than its only peer. */
 static bool outliers_is_pair(const struct outlier *row) {
-  return row->finding == FINDING_UNDECIDED && row->rivals == NULL;
+  return row->state == OUTLIER_UNDECIDED && row->rivals == NULL;
 }
 
 static const char *outliers_pair_words(struct arena *arena, const struct measured *measured,
@@ -305,7 +305,7 @@ size_t outliers_doubts(struct arena *arena, const struct measured *measured,
   const char **made = arena_array(arena, most, sizeof *made);
   size_t count = 0;
   for (size_t i = 0; i < outliers->verdict_count; i++) {
-    if (outliers->verdicts[i].finding != FINDING_SLOW) {
+    if (outliers->verdicts[i].state != OUTLIER_SLOW) {
       made[count++] = outliers_verdict_words(arena, measured, outliers, &outliers->verdicts[i]);
     }
   }

@@ -183,7 +183,7 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
   if (status == STATUS_OK) {
     const char **verdicts = arena_array(&report->arena, outliers->verdict_count, sizeof *verdicts);
     for (size_t v = 0; v < outliers->verdict_count; v++) {
-      if (outliers->verdicts[v].finding == FINDING_SLOW) {
+      if (outliers->verdicts[v].state == OUTLIER_SLOW) {
         verdicts[run->verdict_count++] =
             outliers_verdict_words(&report->arena, measured, outliers, &outliers->verdicts[v]);
       }

@@ -238,7 +238,8 @@ int inputs_read(const struct common_options *common, const char *const *words, s
   struct error err = {0};
   struct input_list list = {.arena = &inputs->arena};
   if (inputs->text != NULL) {
-    input_add(&list, (struct input){.name = "copy", .path = "<haul copy>", .text = inputs->text});
+    input_add(&list,
+              (struct input){.name = "copy", .path = "haul copy --print", .text = inputs->text});
   }
   for (size_t i = 0; i < word_count; i++) {
     if (input_find(&list, words[i], &err) != STATUS_OK) {

@@ -477,7 +477,7 @@ int run_plan(const struct run_request *request, struct plan *plan) {
     if (request->shard != NULL) {
       shard_publish(request->shard);
     }
-    say_error(request->common, "%s: nothing was measured", preflight.abort_reason);
+    say_error(request->common, "nothing was measured: %s", preflight.abort_reason);
     code = EXIT_NOT_MEASURED;
   } else {
     code = run_measure_and_show(&state);

@@ -41,6 +41,10 @@ run_fails 2 'missing argument: SCENARIO' run
 run_fails 2 'no-such-option' run --no-such-option
 run_error 2 'unknown option "--onyl": did you mean "--only"' run quick --onyl x
 run_error 2 'unknown option "--precison": did you mean "--set measure.precision=VALUE"' run quick --precison 1
+run_error 2 '^haul: error: --resume needs RUN\. See haul run --help$' run --resume
+run_error 2 '^haul: error: --list takes no value\. See haul run --help$' run --list=3
+run_error 2 '^haul: error: -o needs FILE\. See haul export --help$' export csv -o
+run_error 2 'unknown option "-x"' list -x
 run_fails 2 'See haul list --help$' list runs --precison
 run_error 2 'unknown option "-json": did you mean "--json"' list runs -json
 run_error 2 'unknown option "--formt=csv": did you mean "--format"' list runs --formt=csv

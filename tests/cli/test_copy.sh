@@ -32,7 +32,8 @@ for place in hst gpux gpu0: 'gpu0"' gpu,1 numa-1; do
 done
 run_fails 2 "size needs a size, .*, not \"1 GiB\"" copy --from host --to gpu0 --size '1 GiB'
 run_fails 2 'did you mean "pinned"' copy --from host:pined --to gpu0
-run_fails 2 'did you mean "1GiB"' copy --from host --to gpu0 --size 1G
+run_fails 2 '^haul copy --print:9:8: error: size: invalid value' copy --from host --to gpu0 --size 1G
+expect_err 'did you mean "1GiB"'
 
 begin 'a copy is measured, recorded and resumed like any run'
 run_ok copy --from host --to host --size 64KiB --set measure.max_time=1ms --db c.db --tag mine

@@ -118,7 +118,7 @@ TEST(a_slow_link_is_named_once) {
   assert_string_equal(row->host, "n0");
   assert_string_equal(row->block, "down");
   assert_true(fabs(row->change - -0.1) < 0.003);
-  assert_int_equal(row->finding, FINDING_SLOW);
+  assert_int_equal(row->state, OUTLIER_SLOW);
   assert_int_equal(row->role, ROLE_NONE);
   assert_string_equal(row->paths, "gpu2-numa0");
   assert_true(row->robust_z < -10);
@@ -236,9 +236,9 @@ static struct measured *machine_of(int gpus, const struct fault *fault, double b
 
 static const struct outlier *only_slow(const struct outliers *outliers) {
   if (outliers->slow_count != 1) {
-    for (size_t i = 0; i < outliers->row_count && outliers->rows[i].finding != FINDING_FINE; i++) {
+    for (size_t i = 0; i < outliers->row_count && outliers->rows[i].state != OUTLIER_FINE; i++) {
       const struct outlier *row = &outliers->rows[i];
-      print_error("%s %s %s %s %+.2f %% z %.1f\n", finding_text(row->finding), row->name,
+      print_error("%s %s %s %s %+.2f %% z %.1f\n", outlier_state_text(row->state), row->name,
                   outlier_role_text(row->role), row->block, 100 * row->change, row->robust_z);
     }
     fail_msg("%zu are slow, not one", outliers->slow_count);
@@ -461,7 +461,7 @@ TEST(of_two_the_slower_is_undecided) {
   assert_int_equal(outliers->without_peers, m->case_count);
   assert_int_equal(outliers->undecided_count, 1);
   const struct outlier *row = &outliers->rows[0];
-  assert_int_equal(row->finding, FINDING_UNDECIDED);
+  assert_int_equal(row->state, OUTLIER_UNDECIDED);
   assert_string_equal(row->name, "gpu1-numa0");
   assert_true(fabs(row->change - -0.03) < 0.005);
   assert_int_equal(m->cases[row->other].flows[0].source, 0);
@@ -519,7 +519,7 @@ TEST(two_halves_that_disagree_are_said) {
   assert_int_equal(outliers->undecided_count, 1);
   assert_int_equal(outliers->verdict_count, 1);
   const struct outlier *row = &outliers->rows[0];
-  assert_int_equal(row->finding, FINDING_UNDECIDED);
+  assert_int_equal(row->state, OUTLIER_UNDECIDED);
   assert_string_equal(row->name, "gpu2,gpu3");
   assert_string_equal(row->rivals, "gpu0,gpu1");
   assert_int_equal(row->entity, ENTITY_GPU);

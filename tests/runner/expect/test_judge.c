@@ -92,7 +92,7 @@ struct judged {
   struct expect_file *files[EXPECT_FILES_MAX];
   struct result_set hardware, rows, passed; /* passed: what the judge gave to the next sink */
   struct expect_judge *judge;
-  const struct expect_finding *findings;
+  const struct expect_judgement *judgements;
   size_t count;
 };
 
@@ -115,7 +115,7 @@ static struct judged judge_once_more(const char *mine, const char *shipped, cons
   assert_int_equal(
       result_set_send(&judged.rows, expect_judge_sink(judged.judge, &judged.passed.sink), &err),
       STATUS_OK);
-  judged.findings = expect_judge_judged(judged.judge)->findings;
+  judged.judgements = expect_judge_judged(judged.judge)->judgements;
   judged.count = expect_judge_judged(judged.judge)->count;
   return judged;
 }
@@ -138,13 +138,13 @@ static void judged_fini(struct judged *judged) {
   expect_free(judged->files[1]);
 }
 
-/* "short: 27 GB/s, usual 50-60" of the first finding, "nothing is known" or "not measured". */
+/* "short: 27 GB/s, usual 50-60" of the first judgement, "nothing is known" or "not measured". */
 static void assert_said(struct judged *judged, const char *expected) {
   SCOPED(arena_fini) struct arena arena = {0};
   const char *found =
       judged->count > 0
-          ? arena_format(&arena, "%s: %s", expect_verdict_text(judged->findings[0].verdict),
-                         expect_finding_words(&arena, &judged->findings[0]))
+          ? arena_format(&arena, "%s: %s", expect_verdict_text(judged->judgements[0].verdict),
+                         expect_judgement_words(&arena, &judged->judgements[0]))
       : expect_judge_judged(judged->judge)->unknown > 0 ? "nothing is known"
                                                         : "not measured";
   assert_string_equal(found, expected);
@@ -264,7 +264,7 @@ TEST(the_ratio_is_below_1_where_it_is_worse) {
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     SCOPED(judged_fini) struct judged judged = judge_rows(UP_USUAL HOPS_USUAL, &CASES[i].said, 1);
     assert_int_equal(judged.count, 1);
-    assert_true(fabs(judged.findings[0].ratio - CASES[i].ratio) < 1e-9);
+    assert_true(fabs(judged.judgements[0].ratio - CASES[i].ratio) < 1e-9);
   }
 }
 
@@ -469,7 +469,7 @@ TEST(what_was_measured_again_counts_where_it_is_clearer) {
     struct judged again = judge_rows(CASES[i].rows, &CASES[i].second, 1);
     struct judged judged = judge_once_more(NULL, CASES[i].rows, NULL, &CASES[i].first, 1, &again);
     judged_fini(&again); /* what was taken from it outlives it */
-    assert_int_equal(expect_judge_judged(judged.judge)->verdicts[judged.findings[0].verdict], 1);
+    assert_int_equal(expect_judge_judged(judged.judge)->verdicts[judged.judgements[0].verdict], 1);
     assert_said(&judged, CASES[i].expected);
   }
 }
@@ -480,8 +480,8 @@ TEST(what_slowed_it_is_of_the_number_that_counts) {
   SCOPED(judged_fini) struct judged again = judge_rows(UP_USUAL, &SECOND, 1);
   SCOPED(judged_fini)
   struct judged judged = judge_once_more(NULL, UP_USUAL, NULL, &FIRST, 1, &again);
-  assert_string_equal(judged.findings[0].slowed_by, "heat");
-  assert_string_equal(judged.findings[0].name, "b/numa0-gpu0");
+  assert_string_equal(judged.judgements[0].slowed_by, "heat");
+  assert_string_equal(judged.judgements[0].name, "b/numa0-gpu0");
 }
 
 /* The row keeps what was recorded; what is said of it is of the number that counts. */
@@ -602,14 +602,14 @@ TEST(what_went_wrong_is_said_with_its_reason) {
                                       {PEERS("gpu0", "gpu1"), .status = "hung"}};
   SCOPED(judged_fini) struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
   SCOPED(arena_fini) struct arena arena = {0};
-  const struct expect_finding *broken = expect_judge_judged(judged.judge)->broken;
+  const struct expect_judgement *broken = expect_judge_judged(judged.judge)->broken;
   assert_int_equal(expect_judge_judged(judged.judge)->broken_count,
                    2); /* of the second nothing is known */
   assert_int_equal(expect_judge_judged(judged.judge)->verdicts[EXPECT_BROKEN], 2);
   assert_int_equal(judged.count, 1);
   assert_string_equal(broken[0].name, "b/numa0-gpu1");
-  assert_string_equal(expect_finding_words(&arena, &broken[0]), "broken: failed: code 719");
-  assert_string_equal(expect_finding_words(&arena, &broken[1]), "broken: hung");
+  assert_string_equal(expect_judgement_words(&arena, &broken[0]), "broken: failed: code 719");
+  assert_string_equal(expect_judgement_words(&arena, &broken[1]), "broken: hung");
   const char *const *lines = NULL;
   assert_int_equal(expect_judge_words(judged.judge, &lines), 2);
   assert_string_equal(lines[0], "b/numa0-gpu1: failed: code 719, and 1 more");
