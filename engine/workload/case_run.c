@@ -274,6 +274,16 @@ static void note_cpu_clock(struct case_outcome *outcome) {
   }
 }
 
+static bool uses_huge_pages(const struct bench_case *bench) {
+  for (uint32_t i = 0; i < bench->flow_count; i++) {
+    const struct flow *flow = &bench->flows[i];
+    if (flow->source.memory == MEMORY_HUGE || flow->target.memory == MEMORY_HUGE) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static enum status case_run_trials(struct case_run *run, struct engine *engine, struct error *err) {
   const struct measure *measure = &run->bench->measure;
   const bool once = measure->verify == VERIFY_ONCE;
@@ -291,6 +301,9 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
                                   workload_kernel_modules(run->bench), err);
   }
   status = THEN(status, run->ops->set_up(engine, run->bench, run->outcome, &run->state, err));
+  if (status == STATUS_UNSUPPORTED && uses_huge_pages(run->bench)) {
+    run->outcome->status = CASE_SKIPPED; /* too few are free, or whole */
+  }
   if (status == STATUS_OK && measure->unflushed >= ON_FAIL_SKIP &&
       workload_is_unflushed(run->outcome)) {
     run->outcome->status = CASE_SKIPPED;

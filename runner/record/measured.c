@@ -83,6 +83,9 @@ static bool measured_is_later(const struct measured *measured, uint32_t run, uin
                                               : x->ref.id > y->ref.id;
 }
 
+/* Tables by bench_case.id are not made for a file whose ids somebody else chose. */
+enum { CASE_ID_END = 1 << 26 };
+
 /* The least time of one iteration that a run's plan allows for a case, its peak being what it is.
  */
 struct planned {
@@ -114,9 +117,10 @@ struct reading {
   size_t plan_count, plan_capacity;
   struct planned_delta *deltas;
   size_t delta_count, delta_capacity;
-  double *fastest_ns; /* by bench_case.id, below case_ids_end: the longest of its plans */
-  uint32_t run;       /* in runs: that of the row read last */
-  uint32_t bench;     /* in measured.cases: the one whose medians are read */
+  int64_t bad_case_id; /* 0 = none */
+  double *fastest_ns;  /* by bench_case.id, below case_ids_end: the longest of its plans */
+  uint32_t run;        /* in runs: that of the row read last */
+  uint32_t bench;      /* in measured.cases: the one whose medians are read */
 };
 
 ORDER_DEFINE(measured_compare_run_index, struct run_index, ORDER(x->id, y->id))
@@ -151,6 +155,10 @@ static void reading_take_plan(void *context, sqlite3_value **row) {
   struct reading *reading = context;
   struct measured *measured = reading->measured;
   const int64_t bench = sqlite3_value_int64(row[BENCH_CASE]);
+  if (bench < 0 || bench >= CASE_ID_END) {
+    reading->bad_case_id = bench;
+    return;
+  }
   if (!reading_find_run(reading, sqlite3_value_int64(row[RUN]))) {
     return;
   }
@@ -168,6 +176,11 @@ static enum status measured_load_plans(struct measured *measured, struct databas
   RETURN_ON_ERROR(database_gather(database, "compare/plans",
                                   PARAMETERS(PARAMETER(":runs", reading->ids.text)),
                                   reading_take_plan, reading, err));
+  if (reading->bad_case_id != 0) {
+    return error_set(err, STATUS_INVALID,
+                     "a case of these runs has the id %lld, and haul gives 1 to %d",
+                     (long long)reading->bad_case_id, CASE_ID_END - 1);
+  }
   measured->plan_count = reading->plan_count;
   reading->fastest_ns =
       arena_array(&reading->arena, (size_t)measured->case_ids_end, sizeof *reading->fastest_ns);

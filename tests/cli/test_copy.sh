@@ -46,6 +46,19 @@ expect_out '^method = "cpu"$'
 run_ok show latest --db c.db
 expect_out '^Host to host '
 
+begin 'memory of this machine that is too fragmented is a reason to skip'
+if [ "$(cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages 2>/dev/null || echo 0)" = 0 ]; then
+  # 41: PR_SET_THP_DISABLE
+  printf '#!/bin/sh\nexec python3 -c "%s" "%s" "$@"\n' \
+    'import ctypes, os, sys; ctypes.CDLL(None).prctl(41, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])' \
+    "$haul" >fragmented
+  chmod +x fragmented
+  whole=$haul haul=$PWD/fragmented
+  run_ok copy --from host:pageable,huge --to host --size 4MiB --set measure.max_time=1ms --db huge.db
+  haul=$whole
+  expect_out '^Skipped +1 of 2 cases: 2 MiB pages: 0 reserved ones are free'
+fi
+
 fake_driver h200x4 || finish
 begin 'both directions between GPUs'
 run_ok copy --from gpu0 --to 'gpu*' --size 1MiB --both --set measure.max_time=1ms --db c.db

@@ -152,8 +152,9 @@ static enum status read_each(const struct reader *reader, const struct toml_node
       return refuse(reader, &array->children[i], "more than %" PRIu32 " %s", elements->most,
                     elements->name);
     }
-    RETURN_ON_ERROR(elements->read(reader, &array->children[i]));
-    ++*elements->count;
+    const enum status status = elements->read(reader, &array->children[i]);
+    ++*elements->count; /* one that is wrong, too, so that it is freed */
+    RETURN_ON_ERROR(status);
   }
   return STATUS_OK;
 }

@@ -131,6 +131,21 @@ TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, stru
   free(expected);
 }
 
+/* Tables are made by the ids of cases. */
+TEST_WITH(ids_that_haul_never_gives_are_refused, set_up, tear_down, struct opened *opened) {
+  static const char *const ids[] = {"-5", "3000000000"};
+  add_runs(opened, (const int64_t[]){1, 2}, 2);
+  for (size_t i = 0; i < COUNT_OF(ids); i++) {
+    PRINTED(sql, 256,
+            "pragma foreign_keys = off; update plan_case set bench_case = %s where bench_case = "
+            "(select max(bench_case) from plan_case)",
+            ids[i]);
+    fixture_execute(opened->fixture->path, sql);
+    assert_int_equal(measured_load(opened->measured, opened->database, NULL, err), STATUS_INVALID);
+    assert_non_null(strstr(err->message, ids[i]));
+  }
+}
+
 /* The peak is that of the run's own plan. */
 TEST_WITH(what_is_above_its_peak_is_known_run_by_run, set_up, tear_down, struct opened *opened) {
   struct measured *m = opened->measured;
