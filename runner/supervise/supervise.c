@@ -198,7 +198,8 @@ supervise_lose_worker(struct supervisor *supervisor, struct error *err, const ch
                      supervisor->lost, reason);
   }
   (void)snprintf(text, sizeof text,
-                 "a worker process was lost between cases, another one is started: %s", reason);
+                 "a worker process was lost while it measured no case, another one is started: %s",
+                 reason);
   supervise_warn(supervisor, text);
   return STATUS_OK;
 }

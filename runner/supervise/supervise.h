@@ -90,8 +90,8 @@ struct supervise_sink {
   enum status (*telemetry)(void *context, const struct telemetry_sample *samples, size_t count,
                            struct error *err);
   void (*progress)(void *context, const struct progress *progress); /* may be NULL */
-  /* A problem that costs no case: samples of the GPUs are missing, a worker was lost between cases,
-   * GPUs were set aside. May be NULL; comes at any time. */
+  /* A problem that costs no case: samples of the GPUs are missing, a worker was lost while it
+   * measured no case, GPUs were set aside. May be NULL; comes at any time. */
   void (*warning)(void *context, const char *text);
 };
 

@@ -452,7 +452,8 @@ TEST(worker_start_fails_three_times) {
   assert_int_equal(bench_run(bench), STATUS_OK);
   assert_int_equal(bench->seen.report_count, 2);
   assert_int_equal(bench->seen.warning_count, 2);
-  assert_non_null(strstr(bench->seen.warning, "lost between cases, another one is started"));
+  assert_non_null(
+      strstr(bench->seen.warning, "lost while it measured no case, another one is started"));
   bench = BENCH("a", "b");
   shared->starts_to_fail = 1000;
   assert_int_equal(bench_run(bench), STATUS_CRASHED);
