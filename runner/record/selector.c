@@ -247,6 +247,9 @@ enum status selector_find(struct database *database, const char *selector, struc
     return error_set(err, STATUS_INVALID, "one run is wanted here, and \"%s\" is a list", selector);
   }
   RETURN_ON_ERROR(selector_add_name(database, selector, &arena, &list, err));
+  if (list.runs == NULL) {
+    return error_set(err, STATUS_NOT_FOUND, "\"%s\" names no run", selector);
+  }
   *run = list.runs[list.count - 1];
   return STATUS_OK;
 }
