@@ -126,10 +126,7 @@ void engine_expect(struct engine *engine, const struct bench_case *bench_case) {
 }
 
 void engine_prepare(struct engine *engine, const struct bench_case *bench_case) {
-  if (engine->context.cuda != NULL) {
-    (void)!cuda_session_prepare(engine->context.cuda, workload_gpus(bench_case),
-                                workload_kernel_modules(bench_case), NULL);
-  }
+  (void)!workload_prepare(engine, bench_case, NULL);
 }
 
 static void engine_bound_pool(struct engine *engine, const struct bench_case *bench_case) {

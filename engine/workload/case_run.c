@@ -2,7 +2,6 @@
 #include "engine/base/clock.h"
 #include "engine/case/statistics.h"
 #include "engine/case/transfer.h"
-#include "engine/gpu/session.h"
 #include "engine/host/cpu_clock.h"
 #include "engine/workload/transfer_flows.h"
 #include "engine/workload/workload.h"
@@ -275,9 +274,9 @@ static void note_cpu_clock(struct case_outcome *outcome) {
 }
 
 static bool uses_huge_pages(const struct bench_case *bench) {
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
-    if (flow->source.memory == MEMORY_HUGE || flow->target.memory == MEMORY_HUGE) {
+  struct case_path path;
+  for (uint32_t i = 0; workload_path(bench, i, &path); i++) {
+    if (path.from.memory == MEMORY_HUGE || path.to.memory == MEMORY_HUGE) {
       return true;
     }
   }
@@ -295,11 +294,7 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
   if (run->values == NULL || run->scratch == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for %u trials", measure->trials_max);
   }
-  enum status status = STATUS_OK;
-  if (engine->context.cuda != NULL) {
-    status = cuda_session_prepare(engine->context.cuda, workload_gpus(run->bench),
-                                  workload_kernel_modules(run->bench), err);
-  }
+  enum status status = workload_prepare(engine, run->bench, err);
   status = THEN(status, run->ops->set_up(engine, run->bench, run->outcome, &run->state, err));
   if (status == STATUS_UNSUPPORTED && uses_huge_pages(run->bench)) {
     run->outcome->status = CASE_SKIPPED; /* too few are free, or whole */

@@ -57,6 +57,14 @@ void workload_prove_caches(struct engine *engine, enum host_cache wanted,
   workload_note_proof(&engine->flush_proof, wanted, outcome);
 }
 
+enum status workload_prepare(const struct engine *engine, const struct bench_case *bench_case,
+                             struct error *err) {
+  return engine->context.cuda == NULL
+             ? STATUS_OK
+             : cuda_session_prepare(engine->context.cuda, workload_gpus(bench_case),
+                                    workload_kernel_modules(bench_case), err);
+}
+
 enum status workload_prove_buffer(const struct engine *engine, enum host_cache wanted,
                                   const struct buffer *buffer, uint64_t size_bytes,
                                   struct case_outcome *outcome, struct error *err) {

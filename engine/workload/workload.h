@@ -69,6 +69,9 @@ bool workload_path(const struct bench_case *bench_case, uint32_t i, struct case_
 uint32_t workload_gpus(const struct bench_case *bench_case);
 /* The other processes whose memory the case has: bit i is process i. */
 uint32_t workload_processes(const struct bench_case *bench_case);
+/* Has contexts and kernels for the case, where there is a GPU. */
+enum status workload_prepare(const struct engine *engine, const struct bench_case *bench_case,
+                             struct error *err);
 /* The kernels that the case's trials, data and verification launch: bit i is enum kernel_module. */
 uint32_t workload_kernel_modules(const struct bench_case *bench_case);
 

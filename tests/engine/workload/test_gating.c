@@ -39,13 +39,19 @@ TEST(load_outlasts_what_it_loads_without_a_gate, struct fixture *fixture) {
   assert_false(fixture->outcome.gated);
 }
 
-/* As under a tool that runs one copy after the other. */
-TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fixture) {
-  struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
+static struct bench_case beside_small_load(struct flow flows[2]) {
+  flows[0] = between_gpus(0, 1);
   flows[0].size_bytes = 16 * (uint64_t)SIZE_BYTES;
+  flows[1] = between_gpus(1, 0);
   flows[1].role = FLOW_LOAD;
   flows[1].size_bytes = 1;
-  struct bench_case bench_case = fixture_transfer(flows, 2);
+  return fixture_transfer(flows, 2);
+}
+
+/* As under a tool that runs one copy after the other. */
+TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fixture) {
+  struct flow flows[2];
+  struct bench_case bench_case = beside_small_load(flows);
   bench_case.measure.verify = VERIFY_OFF;
   bench_case.measure.iterations = 32;
   fixture_run(fixture, &bench_case);
@@ -59,11 +65,8 @@ TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fi
 
 /* As many as the queue of a stream takes beside the gate. */
 TEST(load_is_repeated_more_often_than_what_it_loads, struct fixture *fixture) {
-  struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
-  flows[0].size_bytes = 16 * (uint64_t)SIZE_BYTES;
-  flows[1].role = FLOW_LOAD;
-  flows[1].size_bytes = 1;
-  struct bench_case bench_case = fixture_transfer(flows, 2);
+  struct flow flows[2];
+  struct bench_case bench_case = beside_small_load(flows);
   bench_case.measure.iterations = 8;
   fixture_run_ok(fixture, &bench_case);
   assert_true(fixture->flow_trials[1].iterations > EVENT_ITERATIONS_MAX);
