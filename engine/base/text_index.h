@@ -1,5 +1,5 @@
-/* text_index.h - texts, each different one once, with numbers from 0 on: by which others count and
- * find what has a name. A zeroed struct with its arena is an empty index; texts are borrowed. */
+/* text_index.h - numbers texts from 0 on, equal ones alike, so that arrays can be indexed by names.
+ * A zeroed struct with its arena is an empty index; texts are borrowed. */
 #pragma once
 
 #include "engine/base/arena.h"

@@ -35,15 +35,16 @@
  * Sides that are judged again and again as they grow get a wrong verdict sooner or later. Who
  * looks several times says how often at most; then each look is held to that share of every error
  * rate (Bonferroni): q and the level of equivalence, so that the rates hold over all looks
- * together, whenever one stops. The interval is that of one look: it says what was measured, not
- * what is decided.
+ * together, whenever one stops. The interval is a 95 % interval of the last look alone. So it may
+ * leave the threshold out where the verdict is still open.
  *
  * Time: runs of both sides that were made in turn are judged as pairs, from three on, where the
  * steps within the sides say that the level drifts or wanders. Where one side follows the other,
  * all cases together say how likely which kind of wandering is, and the interval is the mean over
  * them (wander.h): of two runs a side, which say nothing, over all that were likely before. So is
- * that of pairs, which a level that wanders makes differ less than their trend says. Where a line
- * is what they say, it is taken out of both sides, and the error is that of what is left.
+ * that of pairs, which a level that wanders makes differ less than their trend says. Where they
+ * say that the level drifts along a line, the line is subtracted from both sides, and the error is
+ * that of the residuals.
  *
  * A verdict is provisional where it has one of these doubts, the first that holds:
  *   ONE_RUN  each side is one run, and earlier runs do not tell how runs differ; also SAME
@@ -186,7 +187,7 @@ struct diff_result {
   bool is_provisional;      /* there is a doubt */
   unsigned units_needed;    /* per side, for INSUFFICIENT and provisional ones; else 0 */
   unsigned needed_alone[2]; /* of a or b, while the other side stays as it is; 0 = no number */
-  /* Of INSUFFICIENT ones: no fewer will do, but as many may not. */
+  /* Of INSUFFICIENT ones: units_needed is a lower bound, and no promise. */
   bool needed_is_least;
 };
 

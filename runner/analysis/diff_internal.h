@@ -13,7 +13,7 @@
 
 /* Of one case: its observations and their summaries; each side may have one observation or none. */
 struct prior_case {
-  const uint32_t *families; /* DIFF_FAMILY_LEVELS, narrow to wide; NULL = it teaches nothing */
+  const uint32_t *families; /* DIFF_FAMILY_LEVELS, narrow to wide; NULL = no prior learns it */
   enum diff_unit unit;      /* what the observations are */
   struct process_sample a, b;
   struct sample a_sample, b_sample;

@@ -57,6 +57,7 @@ static const char *advice_free_tag(struct database *database, struct compare_req
 /* What selects the runs of a side now, even when there are more. */
 static const char *advice_name(struct compare_request *request, const struct compare_result *result,
                                size_t side) {
+  struct arena *arena = &request->filter.arena;
   const char *name = request->names[side];
   const char *runs = "";
   if (!selector_moves(name)) {
@@ -64,8 +65,9 @@ static const char *advice_name(struct compare_request *request, const struct com
   }
   for (size_t i = 0; i < result->measured->run_count; i++) {
     if (result->sides[i] == (enum side)side) {
-      runs = arena_format(&request->filter.arena, "%s%srun:%lld", runs, runs[0] != '\0' ? "," : "",
-                          (long long)result->measured->runs[i].ref.id);
+      runs =
+          arena_join(arena, runs, ",",
+                     arena_format(arena, "run:%lld", (long long)result->measured->runs[i].ref.id));
     }
   }
   return runs;
@@ -117,8 +119,8 @@ static const char *advice_later_name(struct compare_request *request,
   if (!anew && advice_is_open_side(request, s)) {
     return request->names[s];
   }
-  return arena_format(&request->filter.arena, "%s%stag:%s",
-                      anew ? "" : advice_name(request, result, s), anew ? "" : ",", help->tag);
+  return arena_join(&request->filter.arena, anew ? "" : advice_name(request, result, s), ",",
+                    arena_format(&request->filter.arena, "tag:%s", help->tag));
 }
 
 /* One side alone, if that decides all: that of this machine as it is, then that of which fewer runs

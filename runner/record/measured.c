@@ -309,13 +309,9 @@ static bool reading_is_above_peak(const struct reading *reading, int64_t bench, 
 
 /* A status that a newer version wrote and this one does not know: something failed. */
 static enum case_status value_status(sqlite3_value *value) {
-  size_t status = CASE_OK;
+  enum case_status status = CASE_OK;
   const char *text = (const char *)sqlite3_value_text(value);
-  while (text != NULL && status < case_status_name_count &&
-         strcmp(case_status_names[status], text) != 0) {
-    status++;
-  }
-  return status < case_status_name_count ? (enum case_status)status : CASE_FAILED;
+  return text == NULL || case_status_parse(text, &status) ? status : CASE_FAILED;
 }
 
 static void reading_take_median(void *context, sqlite3_value **row) {
