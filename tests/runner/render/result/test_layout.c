@@ -581,6 +581,7 @@ static void check_world(struct world *world, struct record *record, struct query
   check_text(world, &rows, &collector, 60);
   check_page(world, &rows, &collector);
   check_json(world, &rows);
+  arena_fini(&document.arena); /* it has no stream to end */
 }
 
 TEST(every_case_stands_once_in_its_block) {
