@@ -13,12 +13,12 @@ ENUM_NAMES_DEFINE(side, SIDE_LIST)
 ENUM_NAMES_DEFINE(delta_source, DELTA_SOURCE_LIST)
 ENUM_NAMES_DEFINE(moved, MOVED_LIST)
 
-double figure_value(const struct measured_case *bench, double ns) {
+double figure_value(const struct results_case *bench, double ns) {
   const double units = (double)bench->units;
   return figure_is_rate(bench->figure) ? units / ns : ns / units;
 }
 
-double figure_margin(const struct measured_case *bench, double asked, enum delta_source *source) {
+double figure_margin(const struct results_case *bench, double asked, enum delta_source *source) {
   if (source != NULL) {
     *source = asked > 0 ? DELTA_OPTION : bench->delta > 0 ? DELTA_SCENARIO : DELTA_USUAL;
   }
@@ -32,18 +32,18 @@ double figure_margin(const struct measured_case *bench, double asked, enum delta
 
 /* ---- shared in the folder ---- */
 
-bool analysis_is_same_key(const struct measured *measured, size_t median, size_t other) {
-  return strcmp(measured->cases[measured->medians[median].bench].key,
-                measured->cases[measured->medians[other].bench].key) == 0;
+bool analysis_is_same_key(const struct results *results, size_t median, size_t other) {
+  return strcmp(results->cases[results->medians[median].bench].key,
+                results->cases[results->medians[other].bench].key) == 0;
 }
 
-const char *analysis_hardware_text(const struct measured *measured, size_t run, size_t bench,
+const char *analysis_hardware_text(const struct results *results, size_t run, size_t bench,
                                    struct arena *arena) {
-  const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
-  const uint64_t gpus = measured->cases[bench].gpus;
+  const struct results_environment *e = &results->environments[results->runs[run].environment];
+  const uint64_t gpus = results->cases[bench].gpus;
   const char *text = NULL;
   for (size_t g = 0; g < e->gpu_count; g++) {
-    const struct measured_gpu *gpu = &e->gpus[g];
+    const struct results_gpu *gpu = &e->gpus[g];
     if (gpu->uuid != NULL && gpu->number >= 0 && gpu->number < ANALYSIS_GPUS_MAX &&
         (gpus >> gpu->number & 1) != 0) {
       text = arena_add_word(arena, text, gpu->uuid);
@@ -61,14 +61,14 @@ struct environment_text {
 ORDER_DEFINE(analysis_compare_texts, struct environment_text,
              strcmp(x->text, y->text) ?: ORDER(x->environment, y->environment))
 
-uint32_t *analysis_equal_environments(const struct measured *measured, bool boot,
+uint32_t *analysis_equal_environments(const struct results *results, bool boot,
                                       struct arena *arena) {
-  const size_t count = measured->environment_count;
+  const size_t count = results->environment_count;
   uint32_t *first = arena_array(arena, count, sizeof *first);
   struct environment_text *texts = arena_array(arena, count, sizeof *texts);
   size_t known = 0;
   for (size_t e = 0; e < count; e++) {
-    const struct measured_environment *environment = &measured->environments[e];
+    const struct results_environment *environment = &results->environments[e];
     const char *text = boot ? environment->boot_id : environment->node;
     first[e] = UINT32_MAX;
     if (text != NULL) {
@@ -90,18 +90,18 @@ struct numbered_case {
 
 ORDER_DEFINE(analysis_compare_ids, struct numbered_case, ORDER(x->id, y->id))
 
-uint32_t *analysis_number_blocks(const struct measured *measured, struct text_index *blocks,
+uint32_t *analysis_number_blocks(const struct results *results, struct text_index *blocks,
                                  struct arena *arena) {
-  const size_t count = measured->case_count;
+  const size_t count = results->case_count;
   struct numbered_case *order = arena_array(arena, count, sizeof *order);
   uint32_t *numbers = arena_array(arena, count, sizeof *numbers);
   for (size_t c = 0; c < count; c++) {
-    order[c] = (struct numbered_case){measured->cases[c].id, c};
+    order[c] = (struct numbered_case){results->cases[c].id, c};
   }
   ORDER_SORT(order, count, analysis_compare_ids);
   for (size_t c = 0; c < count; c++) {
     const size_t number = order[c].number;
-    numbers[number] = (uint32_t)text_index_number(blocks, measured->cases[number].block);
+    numbers[number] = (uint32_t)text_index_number(blocks, results->cases[number].block);
   }
   return numbers;
 }
@@ -120,12 +120,12 @@ enum status analysis_check_simulated(size_t simulated, size_t count, struct erro
 
 static enum status compare_check_sides(const enum side *sides, bool one_side,
                                        struct comparison *comparison, struct error *err) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   size_t simulated = 0;
   size_t all = 0;
-  for (size_t i = 0; i < measured->run_count; i++) {
+  for (size_t i = 0; i < results->run_count; i++) {
     if (sides[i] != SIDE_NONE) {
-      simulated += measured->environments[measured->runs[i].environment].simulated;
+      simulated += results->environments[results->runs[i].environment].simulated;
       all++;
       comparison->totals[sides[i]].runs++;
     }
@@ -141,18 +141,18 @@ static enum status compare_check_sides(const enum side *sides, bool one_side,
 }
 
 /* Processes that one side has results of, each counted once. */
-static unsigned compare_count_processes(const struct measured *measured, const enum side *sides,
+static unsigned compare_count_processes(const struct results *results, const enum side *sides,
                                         enum side side) {
   /* In one run every case has one median per process, so the case with most medians has them all,
    * but for processes that measured nothing. */
   unsigned total = 0;
   SCOPED(arena_fini) struct arena arena = {0};
-  unsigned *most = arena_array(&arena, measured->run_count, sizeof *most);
-  const struct measured_median *medians = measured->medians;
-  for (size_t i = 0; i < measured->median_count;) {
+  unsigned *most = arena_array(&arena, results->run_count, sizeof *most);
+  const struct results_median *medians = results->medians;
+  for (size_t i = 0; i < results->median_count;) {
     unsigned count = 0;
     const size_t first = i;
-    for (; i < measured->median_count && medians[i].run == medians[first].run &&
+    for (; i < results->median_count && medians[i].run == medians[first].run &&
            medians[i].bench == medians[first].bench;
          i++) {
       count += isnan(medians[i].ns) ? 0 : 1;
@@ -160,24 +160,24 @@ static unsigned compare_count_processes(const struct measured *measured, const e
     unsigned *known = &most[medians[first].run];
     *known = count > *known ? count : *known;
   }
-  for (size_t i = 0; i < measured->run_count; i++) {
+  for (size_t i = 0; i < results->run_count; i++) {
     total += sides[i] == side ? most[i] : 0;
   }
   return total;
 }
 
-static size_t compare_first_run(const struct measured *measured, const enum side *sides,
+static size_t compare_first_run(const struct results *results, const enum side *sides,
                                 enum side side) {
   size_t i = 0;
-  while (i < measured->run_count && sides[i] != side) {
+  while (i < results->run_count && sides[i] != side) {
     i++;
   }
   return i;
 }
 
-static bool compare_is_one_boot(const struct measured *measured, size_t run_a, size_t run_b) {
-  const char *a = measured->environments[measured->runs[run_a].environment].boot_id;
-  const char *b = measured->environments[measured->runs[run_b].environment].boot_id;
+static bool compare_is_one_boot(const struct results *results, size_t run_a, size_t run_b) {
+  const char *a = results->environments[results->runs[run_a].environment].boot_id;
+  const char *b = results->environments[results->runs[run_b].environment].boot_id;
   return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
@@ -189,27 +189,27 @@ static const char *compare_scenario_word(const char *name) {
 
 /* What all processes of a side share, a difference cannot be told from. */
 static void compare_set_confounded(const enum side *sides, struct comparison *comparison) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   const struct comparison_total *a = &comparison->totals[SIDE_A];
   const struct comparison_total *b = &comparison->totals[SIDE_B];
   if (a->runs == 0 || b->runs == 0) {
     return; /* an A/A test */
   }
-  const size_t run_a = compare_first_run(measured, sides, SIDE_A);
-  const size_t run_b = compare_first_run(measured, sides, SIDE_B);
-  const bool own_a = measured_run_is_own(measured, run_a, NULL);
-  const bool own_b = measured_run_is_own(measured, run_b, NULL);
+  const size_t run_a = compare_first_run(results, sides, SIDE_A);
+  const size_t run_b = compare_first_run(results, sides, SIDE_B);
+  const bool own_a = results_run_is_own(results, run_a, NULL);
+  const bool own_b = results_run_is_own(results, run_b, NULL);
   if (a->runs == 1 && b->runs == 1 && !(own_a && own_b)) {
     comparison->confounded = "One run per side, of two tools: neither run-to-run variation nor the "
                              "tools can be told from the driver's effect";
   } else if (a->runs == 1 && b->runs == 1) {
     comparison->confounded = COMPARISON_ONE_RUN;
-  } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(measured, run_a, run_b)) {
+  } else if (a->boots == 1 && b->boots == 1 && !compare_is_one_boot(results, run_a, run_b)) {
     comparison->confounded =
         arena_format(&comparison->arena,
                      "One boot each: a difference may be the boot's, not the driver's; haul run %s "
                      "--tag TAG after other boots of each side settles it",
-                     compare_scenario_word(measured->runs[run_b].scenario));
+                     compare_scenario_word(results->runs[run_b].scenario));
   }
 }
 
@@ -228,7 +228,7 @@ static void compare_set_change(struct comparison_row *row, const struct diff_res
 
 /* ---- cases whose definition changed under one name ---- */
 
-static int compare_names(const struct measured_case *a, const struct measured_case *b) {
+static int compare_names(const struct results_case *a, const struct results_case *b) {
   const int order = strcmp(a->block, b->block);
   return order != 0 ? order : strcmp(a->name, b->name);
 }
@@ -242,7 +242,7 @@ static bool compare_is_one_sided(const struct comparison_row *row) {
 
 /* A row, to be found by its case's name. */
 struct named {
-  const struct measured_case *bench;
+  const struct results_case *bench;
   size_t row;
   bool used;
 };
@@ -251,7 +251,7 @@ ORDER_DEFINE(compare_named, struct named, compare_names(x->bench, y->bench))
 
 /* Replaces a MISSING and a NEW case of one name by one INCOMPARABLE case. */
 static void compare_merge_renamed(struct comparison *comparison) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   SCOPED(arena_fini) struct arena arena = {0};
   struct named *fresh = arena_array(&arena, comparison->row_count, sizeof *fresh);
   bool *gone = arena_array(&arena, comparison->row_count, sizeof *gone);
@@ -259,7 +259,7 @@ static void compare_merge_renamed(struct comparison *comparison) {
   for (size_t i = 0; i < comparison->row_count; i++) {
     struct comparison_row *row = &comparison->rows[i];
     if (compare_is_one_sided(row) && row->result.verdict == VERDICT_NEW) {
-      fresh[fresh_count++] = (struct named){&measured->cases[row->bench], i, false};
+      fresh[fresh_count++] = (struct named){&results->cases[row->bench], i, false};
     }
   }
   ORDER_SORT(fresh, fresh_count, compare_named);
@@ -268,7 +268,7 @@ static void compare_merge_renamed(struct comparison *comparison) {
     if (!compare_is_one_sided(row) || row->result.verdict != VERDICT_MISSING) {
       continue;
     }
-    const struct named wanted = {.bench = &measured->cases[row->bench]};
+    const struct named wanted = {.bench = &results->cases[row->bench]};
     struct named *found = bsearch(&wanted, fresh, fresh_count, sizeof *fresh, compare_named);
     if (found == NULL || found->used) {
       continue;
@@ -348,7 +348,7 @@ static int compare_verdict_rank(enum verdict verdict) {
 
 /* By verdict, then the strongest evidence, then in the order of the plans. */
 static int compare_order_rows(const void *a, const void *b, void *context) {
-  const struct measured *measured = context;
+  const struct results *results = context;
   const struct comparison_row *x = a;
   const struct comparison_row *y = b;
   const int order =
@@ -366,8 +366,8 @@ static int compare_order_rows(const void *a, const void *b, void *context) {
   if (d != e) {
     return d > e ? -1 : 1;
   }
-  const int64_t first = measured->cases[x->bench].id;
-  const int64_t second = measured->cases[y->bench].id;
+  const int64_t first = results->cases[x->bench].id;
+  const int64_t second = results->cases[y->bench].id;
   if (first != second) {
     return first < second ? -1 : 1;
   }
@@ -387,7 +387,7 @@ static enum side compare_absent_side(const struct comparison_row *row) {
 }
 
 /* What all runs of that side were told, each of which left the case out; NULL: it was not so. */
-static const char *compare_find_unasked(const struct measured *measured, const enum side *sides,
+static const char *compare_find_unasked(const struct results *results, const enum side *sides,
                                         const struct comparison_row *row) {
   const enum side side = compare_absent_side(row);
   const char *only = NULL;
@@ -395,10 +395,10 @@ static const char *compare_find_unasked(const struct measured *measured, const e
       row->sides[side].tried) {
     return NULL;
   }
-  for (size_t i = 0; i < measured->run_count; i++) {
+  for (size_t i = 0; i < results->run_count; i++) {
     if (sides[i] == side) {
-      only = measured->runs[i].only;
-      if (only == NULL || measured_case_matches(&measured->cases[row->bench], only)) {
+      only = results->runs[i].only;
+      if (only == NULL || results_case_matches(&results->cases[row->bench], only)) {
         return NULL;
       }
     }
@@ -416,14 +416,14 @@ static void compare_keep_only(const enum side *sides, const char *only,
   memset(summary->doubts, 0, sizeof summary->doubts);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    const char *unasked = compare_find_unasked(comparison->measured, sides, row);
+    const char *unasked = compare_find_unasked(comparison->results, sides, row);
     if (unasked != NULL) {
       comparison->unasked[compare_absent_side(row)]++;
       comparison->unasked_only[compare_absent_side(row)] = unasked;
       continue;
     }
     comparison->judged_count++;
-    if (measured_case_matches(&comparison->measured->cases[row->bench], only)) {
+    if (results_case_matches(&comparison->results->cases[row->bench], only)) {
       summary->verdicts[row->result.verdict]++;
       summary->provisional[row->result.verdict] += row->result.is_provisional;
       summary->doubts[row->result.doubt]++;
@@ -436,10 +436,10 @@ static void compare_keep_only(const enum side *sides, const char *only,
 }
 
 /* Runs that were made until something was decided are judged as often as they might have been. */
-static unsigned compare_count_looks(const struct measured *measured, const enum side *sides,
+static unsigned compare_count_looks(const struct results *results, const enum side *sides,
                                     unsigned looks) {
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const unsigned of_run = sides[i] != SIDE_NONE ? measured->runs[i].looks : 0;
+  for (size_t i = 0; i < results->run_count; i++) {
+    const unsigned of_run = sides[i] != SIDE_NONE ? results->runs[i].looks : 0;
     looks = of_run > looks ? of_run : looks;
   }
   return looks;
@@ -492,33 +492,32 @@ static void compare_judge(const enum side *sides, const struct compare_options *
   const size_t rows = comparison->row_count;
   const size_t count = rows + comparison->undisturbed_count;
   struct diff_case *cases = arena_array(&arena, count, sizeof *cases);
-  struct diff_result *results = arena_array(&arena, count, sizeof *results);
+  struct diff_result *found = arena_array(&arena, count, sizeof *found);
   for (size_t i = 0; i < count; i++) {
     cases[i] = i < rows ? comparison->inputs[i] : comparison->undisturbed[i - rows].input;
   }
   diff.own = rows;
-  diff_compare(cases, count, &diff, results, &comparison->summary);
-  diff_suspect(cases, count, &diff, results);
+  diff_compare(cases, count, &diff, found, &comparison->summary);
+  diff_suspect(cases, count, &diff, found);
   diff.own = 0; /* of other cases below */
   struct distribution_change *distributions = arena_array(&arena, rows, sizeof *distributions);
-  distribution_compare(comparison->inputs, rows, &diff, results, &comparison->summary,
-                       distributions);
+  distribution_compare(comparison->inputs, rows, &diff, found, &comparison->summary, distributions);
   for (size_t i = 0; i < rows; i++) {
     struct comparison_row *row = &comparison->rows[i];
-    row->result = results[i];
+    row->result = found[i];
     row->distribution = distributions[i];
     if (row->undisturbed > 0) {
       compare_set_moved(row, &comparison->undisturbed[row->undisturbed - 1],
-                        &results[rows + row->undisturbed - 1]);
-      results[i] = row->result;
+                        &found[rows + row->undisturbed - 1]);
+      found[i] = row->result;
     }
     compare_leave_odd_out(row);
-    compare_set_change(&comparison->rows[i], &results[i]);
-    if (results[i].unit == DIFF_UNIT_NODE) {
+    compare_set_change(&comparison->rows[i], &found[i]);
+    if (found[i].unit == DIFF_UNIT_NODE) {
       comparison->judged =
           "Each node counts once: it is compared with itself, and the nodes' changes with "
           "each other";
-    } else if (results[i].unit == DIFF_UNIT_RUN && comparison->judged == NULL) {
+    } else if (found[i].unit == DIFF_UNIT_RUN && comparison->judged == NULL) {
       compare_set_judged(comparison);
     }
   }
@@ -528,15 +527,15 @@ static void compare_judge(const enum side *sides, const struct compare_options *
   compare_set_needed(comparison);
   if (comparison->row_count > 1) { /* none is NULL */
     qsort_r(comparison->rows, comparison->row_count, sizeof *comparison->rows, compare_order_rows,
-            (void *)(uintptr_t)comparison->measured);
+            (void *)(uintptr_t)comparison->results);
   }
 }
 
-enum status compare(const struct measured *measured, const enum side *sides,
+enum status compare(const struct results *results, const enum side *sides,
                     const struct compare_options *options, struct comparison **comparison,
                     struct error *err) {
   struct comparison *made = memory_new(1, sizeof *made);
-  made->measured = measured;
+  made->results = results;
   enum status status = compare_check_sides(sides, options->one_side, made, err);
   if (status != STATUS_OK) {
     comparison_free(made);
@@ -545,7 +544,7 @@ enum status compare(const struct measured *measured, const enum side *sides,
   compare_environments(sides, made);
   compare_conditions(sides, made);
   for (size_t s = 0; s < SIDES; s++) {
-    made->totals[s].processes = compare_count_processes(measured, sides, (enum side)s);
+    made->totals[s].processes = compare_count_processes(results, sides, (enum side)s);
   }
   compare_set_confounded(sides, made);
   compare_pair_sides(sides, options, made);
@@ -554,7 +553,7 @@ enum status compare(const struct measured *measured, const enum side *sides,
     compare_set_history(options->earlier, made);
   }
   compare_set_shapes(made);
-  made->looks = compare_count_looks(measured, sides, options->diff.looks);
+  made->looks = compare_count_looks(results, sides, options->diff.looks);
   compare_judge(sides, options, made);
   *comparison = made;
   return STATUS_OK;

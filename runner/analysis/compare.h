@@ -20,7 +20,7 @@
 
 #include "runner/analysis/diff.h"
 #include "runner/analysis/distribution.h"
-#include "runner/record/measured.h"
+#include "runner/record/results.h"
 #include "runner/statistics/shape.h"
 
 #define SIDE_LIST(X) X(SIDE_A, "a") X(SIDE_B, "b") X(SIDE_NONE, "none")
@@ -34,17 +34,17 @@ enum { SIDES = 2 };
 struct outliers;
 
 /* The figure of one iteration's median time. */
-double figure_value(const struct measured_case *bench, double ns);
+double figure_value(const struct results_case *bench, double ns);
 
 /* Where the smallest change of a case that matters comes from. */
 #define DELTA_SOURCE_LIST(X)                                                                       \
   X(DELTA_USUAL, "usual")       /* diff_usual_margin(); 0 bytes for all but rates */               \
-  X(DELTA_SCENARIO, "scenario") /* measured_case.delta */                                          \
+  X(DELTA_SCENARIO, "scenario") /* results_case.delta */                                           \
   X(DELTA_OPTION, "option")     /* compare_options.margin */
 ENUM_NAMES_DECLARE(delta_source, DELTA_SOURCE_LIST)
 
 /* That change, relative; source may be NULL. asked: compare_options.margin. */
-double figure_margin(const struct measured_case *bench, double asked, enum delta_source *source);
+double figure_margin(const struct results_case *bench, double asked, enum delta_source *source);
 
 /* A side whose processes are not of one kind (shape.h). */
 struct side_shape {
@@ -77,7 +77,7 @@ struct comparison_side {
 ENUM_NAMES_DECLARE(moved, MOVED_LIST)
 
 struct comparison_row {
-  size_t bench; /* in measured.cases: of side b, if it has the case */
+  size_t bench; /* in results.cases: of side b, if it has the case */
   enum figure figure;
   struct comparison_side sides[SIDES];
   struct diff_result result;
@@ -157,7 +157,7 @@ enum comparison_need { NEED_NONE, NEED_CONFIRM_SAME, NEED_DECIDE, NEED_CONFIRM_C
 
 struct comparison {
   struct arena arena;
-  const struct measured *measured; /* what the sides are runs of; borrowed */
+  const struct results *results; /* what the sides are runs of; borrowed */
   /* Strongest evidence first: broken, regressed, improved, then what could not be judged, then
    * same. */
   struct comparison_row *rows;
@@ -232,16 +232,16 @@ struct compare_options {
   struct diff_options diff;
   double margin;     /* for all cases, relative; 0 = of the scenario, else the usual one */
   const char *by;    /* fact that distinguishes the sides; NULL = none */
-  const char *only;  /* rows to keep once all are judged, as in measured_load(); NULL = all */
+  const char *only;  /* rows to keep once all are judged, as in results_load(); NULL = all */
   bool any_hardware; /* pair by case_key alone */
   bool one_side;     /* side b may be empty: for a_a_test() of a */
-  const struct measured *earlier; /* runs of the same machines before those; NULL = none */
+  const struct results *earlier; /* runs of the same machines before those; NULL = none */
 };
 
 /* sides[i]: which side run i of measured is on. STATUS_INVALID: a side has no run, or real and
  * simulated results would be mixed. *comparison is set on success; comparison_free() accepts
  * NULL. measured is borrowed. */
-enum status compare(const struct measured *measured, const enum side *sides,
+enum status compare(const struct results *results, const enum side *sides,
                     const struct compare_options *options, struct comparison **comparison,
                     struct error *err) CHECK_RESULT;
 void comparison_free(struct comparison *comparison);

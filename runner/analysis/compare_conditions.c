@@ -18,13 +18,13 @@ static unsigned conditions_results(const struct comparison_condition *condition)
 ORDER_DEFINE(conditions_compare, struct comparison_condition, ORDER(conditions_sides(x), conditions_sides(y)) ?: ORDER(y->kind, x->kind) ?: ORDER(conditions_results(y), conditions_results(x)) ?: strcmp(x->text, y->text))
 
 void compare_conditions(const enum side *sides, struct comparison *comparison) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   struct arena *arena = &comparison->arena;
-  struct comparison_condition *found = arena_array(arena, measured->condition_count, sizeof *found);
-  size_t *last = arena_array(arena, measured->condition_count, sizeof *last);
+  struct comparison_condition *found = arena_array(arena, results->condition_count, sizeof *found);
+  size_t *last = arena_array(arena, results->condition_count, sizeof *last);
   size_t count = 0;
-  for (size_t i = 0; i < measured->condition_count; i++) {
-    const struct measured_condition *condition = &measured->conditions[i];
+  for (size_t i = 0; i < results->condition_count; i++) {
+    const struct results_condition *condition = &results->conditions[i];
     const enum side side = sides[condition->run];
     const char *text = condition->brief;
     size_t at = 0;

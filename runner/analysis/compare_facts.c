@@ -30,35 +30,35 @@ static int facts_compare_values(const char *a, const char *b) {
 ORDER_DEFINE(facts_compare_items, struct item, strcmp(x->name, y->name) ?: ORDER(x->gpu, y->gpu) ?: ORDER(x->side, y->side) ?: facts_compare_values(x->value, y->value))
 
 /* Whether run i is the first of its side in its environment. */
-static bool facts_is_first(const struct measured *measured, const enum side *sides, size_t i) {
+static bool facts_is_first(const struct results *results, const enum side *sides, size_t i) {
   for (size_t j = 0; j < i; j++) {
-    if (sides[j] == sides[i] && measured->runs[j].environment == measured->runs[i].environment) {
+    if (sides[j] == sides[i] && results->runs[j].environment == results->runs[i].environment) {
       return false;
     }
   }
   return sides[i] != SIDE_NONE;
 }
 
-static struct item *facts_collect(const struct measured *measured, const enum side *sides,
+static struct item *facts_collect(const struct results *results, const enum side *sides,
                                   struct arena *arena, size_t *count) {
   struct item *items = NULL;
   size_t capacity = 0;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    if (!facts_is_first(measured, sides, i)) {
+  for (size_t i = 0; i < results->run_count; i++) {
+    if (!facts_is_first(results, sides, i)) {
       continue;
     }
-    const struct measured_environment *environment =
-        &measured->environments[measured->runs[i].environment];
+    const struct results_environment *environment =
+        &results->environments[results->runs[i].environment];
     for (size_t f = 0; f < environment->fact_count; f++) {
-      const struct measured_fact *fact = &environment->facts[f];
+      const struct results_fact *fact = &environment->facts[f];
       *ARENA_ADD(arena, items, *count, &capacity) =
           (struct item){fact->name, fact->gpu, sides[i], fact->value};
     }
   }
-  for (size_t i = 0; i < measured->run_count; i++) {
+  for (size_t i = 0; i < results->run_count; i++) {
     if (sides[i] != SIDE_NONE) {
       *ARENA_ADD(arena, items, *count, &capacity) =
-          (struct item){"haul_version", -1, sides[i], measured->runs[i].haul_version};
+          (struct item){"haul_version", -1, sides[i], results->runs[i].haul_version};
     }
   }
   return items;
@@ -144,9 +144,9 @@ static bool facts_have_ptx(const struct item *items, size_t count) {
 
 /* Whether a kernel of ours does the work of some case, and no copy engine, processor or call of
  * the driver. */
-static bool facts_have_kernels(const struct measured *measured) {
-  for (size_t i = 0; i < measured->case_count; i++) {
-    const struct measured_case *c = &measured->cases[i];
+static bool facts_have_kernels(const struct results *results) {
+  for (size_t i = 0; i < results->case_count; i++) {
+    const struct results_case *c = &results->cases[i];
     if (c->figure != FIGURE_CALL && !strings_equal(c->method, method_text(METHOD_CE)) &&
         !strings_equal(c->method, method_text(METHOD_CPU))) {
       return true;
@@ -168,17 +168,17 @@ static const char *facts_values(struct arena *arena, const struct item *items, s
 }
 
 /* Counts the distinct boots and GPUs of one side's runs. */
-static void facts_count_machines(const struct measured *measured, const enum side *sides,
+static void facts_count_machines(const struct results *results, const enum side *sides,
                                  enum side side, struct comparison_total *total) {
   SCOPED(arena_fini) struct arena arena = {0};
   const char **seen = NULL;
   size_t count = 0;
   size_t capacity = 0;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    if (sides[i] != side || !facts_is_first(measured, sides, i)) {
+  for (size_t i = 0; i < results->run_count; i++) {
+    if (sides[i] != side || !facts_is_first(results, sides, i)) {
       continue;
     }
-    const struct measured_environment *e = &measured->environments[measured->runs[i].environment];
+    const struct results_environment *e = &results->environments[results->runs[i].environment];
     for (size_t g = 0; g < e->gpu_count + 1; g++) {
       const char *text = g == e->gpu_count ? e->boot_id : e->gpus[g].uuid;
       bool known = text == NULL;
@@ -194,17 +194,16 @@ static void facts_count_machines(const struct measured *measured, const enum sid
 }
 
 /* Every different scenario of one side's runs once. */
-static const char *facts_scenarios(struct arena *arena, const struct measured *measured,
+static const char *facts_scenarios(struct arena *arena, const struct results *results,
                                    const enum side *sides, enum side side) {
   const char *text = NULL;
-  for (size_t i = 0; i < measured->run_count; i++) {
+  for (size_t i = 0; i < results->run_count; i++) {
     bool named = sides[i] != side;
     for (size_t k = 0; k < i && !named; k++) {
-      named =
-          sides[k] == side && strcmp(measured->runs[k].scenario, measured->runs[i].scenario) == 0;
+      named = sides[k] == side && strcmp(results->runs[k].scenario, results->runs[i].scenario) == 0;
     }
     if (!named) {
-      const char *name = measured->runs[i].scenario;
+      const char *name = results->runs[i].scenario;
       text = text == NULL ? name : arena_format(arena, "%s, %s", text, name);
     }
   }
@@ -212,14 +211,14 @@ static const char *facts_scenarios(struct arena *arena, const struct measured *m
 }
 
 /* The numbers of one side's runs, and when they were started. */
-static const char *facts_runs(struct arena *arena, const struct measured *measured,
+static const char *facts_runs(struct arena *arena, const struct results *results,
                               const enum side *sides, enum side side) {
-  int64_t *ids = arena_array(arena, measured->run_count, sizeof *ids);
+  int64_t *ids = arena_array(arena, results->run_count, sizeof *ids);
   size_t count = 0;
   int64_t first = INT64_MAX;
   int64_t last = INT64_MIN;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const struct measured_run *run = &measured->runs[i];
+  for (size_t i = 0; i < results->run_count; i++) {
+    const struct results_run *run = &results->runs[i];
     if (sides[i] == side) {
       ids[count++] = run->ref.id;
       first = run->started_at_ns < first ? run->started_at_ns : first;
@@ -240,10 +239,10 @@ static const char *facts_runs(struct arena *arena, const struct measured *measur
 }
 
 void compare_environments(const enum side *sides, struct comparison *comparison) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   SCOPED(arena_fini) struct arena arena = {0};
   size_t count = 0;
-  struct item *items = facts_collect(measured, sides, &arena, &count);
+  struct item *items = facts_collect(results, sides, &arena, &count);
   ORDER_SORT(items, count, facts_compare_items);
   facts_find_differences(comparison, items, count);
   for (size_t s = 0; s < SIDES; s++) {
@@ -251,11 +250,11 @@ void compare_environments(const enum side *sides, struct comparison *comparison)
     total->hosts = facts_values(&comparison->arena, items, count, "host_name", (enum side)s);
     total->drivers = facts_values(&comparison->arena, items, count, "driver_version", (enum side)s);
     total->models = facts_values(&comparison->arena, items, count, "gpu_name", (enum side)s);
-    total->which = facts_runs(&comparison->arena, measured, sides, (enum side)s);
-    total->scenarios = facts_scenarios(&comparison->arena, measured, sides, (enum side)s);
-    facts_count_machines(measured, sides, (enum side)s, total);
+    total->which = facts_runs(&comparison->arena, results, sides, (enum side)s);
+    total->scenarios = facts_scenarios(&comparison->arena, results, sides, (enum side)s);
+    facts_count_machines(results, sides, (enum side)s, total);
   }
   comparison->driver_compiled =
       strcmp(comparison->totals[SIDE_A].drivers, comparison->totals[SIDE_B].drivers) != 0 &&
-      facts_have_ptx(items, count) && facts_have_kernels(measured);
+      facts_have_ptx(items, count) && facts_have_kernels(results);
 }

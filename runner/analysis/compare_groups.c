@@ -20,7 +20,7 @@ struct group_entry {
 };
 
 struct grouping {
-  const struct measured *measured;
+  const struct results *results;
   struct comparison *comparison;
   struct group_entry *entries; /* by kind, then key, then row */
   size_t entry_count;
@@ -29,12 +29,12 @@ struct grouping {
 ORDER_DEFINE(groups_compare_entries, struct group_entry, ORDER(x->kind, y->kind) ?: ORDER(x->key, y->key) ?: ORDER(x->row, y->row))
 
 /* The only kind of ends of all flows that are measured; NULL = there are several, or none. */
-static const char *groups_direction(const struct measured_case *bench) {
+static const char *groups_direction(const struct results_case *bench) {
   static const char *const TEXTS[2][2] = {{"within the host", "host to GPU"},
                                           {"GPU to host", "between GPUs"}};
   const char *direction = NULL;
   for (size_t i = 0; i < bench->flow_count; i++) {
-    const struct measured_flow *flow = &bench->flows[i];
+    const struct results_flow *flow = &bench->flows[i];
     if (flow->load) {
       continue;
     }
@@ -48,16 +48,16 @@ static const char *groups_direction(const struct measured_case *bench) {
   return direction;
 }
 
-static const char *groups_host(const struct measured *measured, const struct comparison_row *row) {
+static const char *groups_host(const struct results *results, const struct comparison_row *row) {
   const struct comparison_side *side = &row->sides[SIDE_B];
   return row->hardware != NULL && side->run != SIZE_MAX
-             ? measured->environments[measured->runs[side->run].environment].node
+             ? results->environments[results->runs[side->run].environment].node
              : NULL;
 }
 
 /* "gpu0's host link", "gpu0--gpu1", of the case's only flow; NULL = it has several, or no link. */
-static const char *groups_link(const struct measured_case *bench, struct arena *arena) {
-  const struct measured_flow *flow = bench->flow_count == 1 ? &bench->flows[0] : NULL;
+static const char *groups_link(const struct results_case *bench, struct arena *arena) {
+  const struct results_flow *flow = bench->flow_count == 1 ? &bench->flows[0] : NULL;
   if (flow == NULL || (!flow->source_is_gpu && !flow->target_is_gpu)) {
     return NULL;
   }
@@ -70,8 +70,8 @@ static const char *groups_link(const struct measured_case *bench, struct arena *
   return low == high ? NULL : arena_format(arena, "the link gpu%d--gpu%d", low, high);
 }
 
-static uint64_t groups_link_key(const struct measured_case *bench) {
-  const struct measured_flow *flow = bench->flow_count == 1 ? &bench->flows[0] : NULL;
+static uint64_t groups_link_key(const struct results_case *bench) {
+  const struct results_flow *flow = bench->flow_count == 1 ? &bench->flows[0] : NULL;
   if (flow == NULL || (!flow->source_is_gpu && !flow->target_is_gpu) ||
       (flow->source_is_gpu && flow->target_is_gpu && flow->source == flow->target)) {
     return 0;
@@ -94,7 +94,7 @@ static void groups_add_text(struct grouping *g, enum group_kind kind, const char
 
 static void groups_add_row(struct grouping *g, size_t r) {
   const struct comparison_row *row = &g->comparison->rows[r];
-  const struct measured_case *bench = &g->measured->cases[row->bench];
+  const struct results_case *bench = &g->results->cases[row->bench];
   groups_add(g, GROUP_ALL, 0, r);
   groups_add_text(g, GROUP_DIRECTION, groups_direction(bench), r);
   if (groups_link_key(bench) != 0) {
@@ -105,14 +105,14 @@ static void groups_add_row(struct grouping *g, size_t r) {
       groups_add(g, GROUP_GPU, gpu, r);
     }
   }
-  groups_add_text(g, GROUP_NODE, groups_host(g->measured, row), r);
+  groups_add_text(g, GROUP_NODE, groups_host(g->results, row), r);
   groups_add_text(g, GROUP_BLOCK, bench->block, r);
 }
 
 static const char *groups_name(const struct grouping *g, const struct group_entry *entry,
                                struct arena *arena) {
   const struct comparison_row *row = &g->comparison->rows[entry->row];
-  const struct measured_case *bench = &g->measured->cases[row->bench];
+  const struct results_case *bench = &g->results->cases[row->bench];
   switch (entry->kind) {
   case GROUP_DIRECTION:
     return groups_direction(bench);
@@ -121,7 +121,7 @@ static const char *groups_name(const struct grouping *g, const struct group_entr
   case GROUP_GPU:
     return arena_format(arena, "gpu%d", (int)entry->key);
   case GROUP_NODE:
-    return arena_format(arena, "node %s", groups_host(g->measured, row));
+    return arena_format(arena, "node %s", groups_host(g->results, row));
   case GROUP_BLOCK:
     return arena_format(arena, "block %s", bench->block);
   case GROUP_ALL:
@@ -157,7 +157,7 @@ static void groups_take(struct grouping *g, const char *only, struct arena *aren
       const struct comparison_row *row = &comparison->rows[g->entries[i].row];
       if (comparison->inputs[row->input].paired == paired) {
         rows[count++] = g->entries[i].row;
-        kept = kept && measured_case_matches(&g->measured->cases[row->bench], only);
+        kept = kept && results_case_matches(&g->results->cases[row->bench], only);
       }
     }
     if (count >= GROUP_CASES_MIN && !groups_is_again(comparison, rows, count)) {
@@ -248,7 +248,7 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
   SCOPED(arena_fini) struct arena arena = {0};
   const size_t count = comparison->group_count;
   struct diff_case *cases = arena_array(&arena, count, sizeof *cases);
-  struct diff_result *results = arena_array(&arena, count, sizeof *results);
+  struct diff_result *found = arena_array(&arena, count, sizeof *found);
   struct diff_summary summary;
   struct diff_options apart = *options;
   apart.apart = true;
@@ -261,9 +261,9 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
     }
     cases[i] = diff_group_make(comparison->inputs, members, group->case_count, &arena);
   }
-  diff_compare(cases, count, &apart, results, &summary);
+  diff_compare(cases, count, &apart, found, &summary);
   for (size_t i = 0; i < count; i++) {
-    comparison->groups[i].result = results[i];
+    comparison->groups[i].result = found[i];
     comparison->groups[i].delta = cases[i].delta;
   }
   ORDER_SORT(comparison->groups, count, groups_compare);
@@ -282,7 +282,7 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
 void compare_groups(const char *only, const struct diff_options *options,
                     struct comparison *comparison) {
   SCOPED(arena_fini) struct arena arena = {0};
-  struct grouping g = {.measured = comparison->measured, .comparison = comparison};
+  struct grouping g = {.results = comparison->results, .comparison = comparison};
   g.entries = arena_array(&arena, comparison->row_count * ENTRIES_PER_ROW_MAX, sizeof *g.entries);
   for (size_t r = 0; r < comparison->row_count; r++) {
     const struct diff_case *input = &comparison->inputs[comparison->rows[r].input];

@@ -12,33 +12,33 @@ enum { HISTORY_DF_MIN = 3 };
 
 /* One case in one earlier run. */
 struct earlier_run {
-  size_t run; /* in measured.runs of the earlier ones */
+  size_t run; /* in results.runs of the earlier ones */
   double sum, squares;
   unsigned processes;
   bool used;
 };
 
 struct earlier_runs {
-  const struct measured *measured;
+  const struct results *results;
   size_t *first;            /* median, by case */
   struct earlier_run *runs; /* of the current case, in the order of ids */
   size_t count;
 };
 
-static void history_start(struct earlier_runs *earlier, const struct measured *measured,
+static void history_start(struct earlier_runs *earlier, const struct results *results,
                           struct arena *arena) {
-  *earlier = (struct earlier_runs){.measured = measured};
-  earlier->first = arena_array(arena, measured->case_count, sizeof *earlier->first);
-  earlier->runs = arena_array(arena, measured->median_count, sizeof *earlier->runs);
-  for (size_t i = 0; i < measured->case_count; i++) {
-    earlier->first[i] = measured->median_count;
+  *earlier = (struct earlier_runs){.results = results};
+  earlier->first = arena_array(arena, results->case_count, sizeof *earlier->first);
+  earlier->runs = arena_array(arena, results->median_count, sizeof *earlier->runs);
+  for (size_t i = 0; i < results->case_count; i++) {
+    earlier->first[i] = results->median_count;
   }
-  for (size_t i = measured->median_count; i-- > 0;) {
-    earlier->first[measured->medians[i].bench] = i;
+  for (size_t i = results->median_count; i-- > 0;) {
+    earlier->first[results->medians[i].bench] = i;
   }
 }
 
-static void history_add(struct earlier_runs *earlier, const struct measured_median *median) {
+static void history_add(struct earlier_runs *earlier, const struct results_median *median) {
   struct earlier_run *last = earlier->count > 0 ? &earlier->runs[earlier->count - 1] : NULL;
   if (last == NULL || last->run != median->run) {
     last = &earlier->runs[earlier->count++];
@@ -52,23 +52,23 @@ static void history_add(struct earlier_runs *earlier, const struct measured_medi
 
 /* Takes the results of a case on the same hardware. */
 static void history_take_case(struct earlier_runs *earlier, const char *key, uint64_t hardware) {
-  const struct measured *measured = earlier->measured;
+  const struct results *results = earlier->results;
   size_t low = 0;
-  size_t high = measured->case_count;
+  size_t high = results->case_count;
   while (low < high) { /* cases are in the order of their keys */
     const size_t middle = (low + high) / 2;
-    if (strcmp(measured->cases[middle].key, key) < 0) {
+    if (strcmp(results->cases[middle].key, key) < 0) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
   earlier->count = 0;
-  for (; low < measured->case_count && strcmp(measured->cases[low].key, key) == 0; low++) {
+  for (; low < results->case_count && strcmp(results->cases[low].key, key) == 0; low++) {
     for (size_t i = earlier->first[low];
-         i < measured->median_count && measured->medians[i].bench == low; i++) {
-      const struct measured_median *median = &measured->medians[i];
-      if (measured_counts(median) && measured_hardware(measured, median->run, low) == hardware) {
+         i < results->median_count && results->medians[i].bench == low; i++) {
+      const struct results_median *median = &results->medians[i];
+      if (results_counts(median) && results_hardware(results, median->run, low) == hardware) {
         history_add(earlier, median);
       }
     }
@@ -86,18 +86,18 @@ struct run_spread {
  * sides: runs of one hour do not tell how those of two weeks differ. */
 static void history_add_driver(struct earlier_runs *earlier, size_t first, int64_t apart_ns,
                                struct run_spread *spread) {
-  const struct measured *measured = earlier->measured;
+  const struct results *results = earlier->results;
   struct run_spread own = {0};
   int64_t begin = INT64_MAX;
   int64_t end = INT64_MIN;
   double mean = 0;
   const char *driver =
-      measured->environments[measured->runs[earlier->runs[first].run].environment].driver_version;
+      results->environments[results->runs[earlier->runs[first].run].environment].driver_version;
   for (size_t i = first; i < earlier->count; i++) {
     struct earlier_run *run = &earlier->runs[i];
-    const struct measured_run *known = &measured->runs[run->run];
+    const struct results_run *known = &results->runs[run->run];
     if (run->used ||
-        !strings_equal(measured->environments[known->environment].driver_version, driver)) {
+        !strings_equal(results->environments[known->environment].driver_version, driver)) {
       continue;
     }
     const double n = run->processes;
@@ -136,8 +136,8 @@ static bool history_is_asked(const struct comparison_row *row, const struct diff
          c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
 }
 
-void compare_set_history(const struct measured *before, struct comparison *comparison) {
-  const struct measured *measured = comparison->measured;
+void compare_set_history(const struct results *before, struct comparison *comparison) {
+  const struct results *results = comparison->results;
   SCOPED(arena_fini) struct arena arena = {0};
   struct earlier_runs earlier;
   size_t asked = 0;
@@ -151,12 +151,12 @@ void compare_set_history(const struct measured *before, struct comparison *compa
       continue;
     }
     const size_t runs[SIDES] = {row->sides[SIDE_A].run, row->sides[SIDE_B].run};
-    const int64_t apart_ns = llabs(measured->runs[runs[SIDE_A]].started_at_ns -
-                                   measured->runs[runs[SIDE_B]].started_at_ns);
+    const int64_t apart_ns = llabs(results->runs[runs[SIDE_A]].started_at_ns -
+                                   results->runs[runs[SIDE_B]].started_at_ns);
     struct run_spread spread = {0};
     asked++;
-    history_take_case(&earlier, measured->cases[row->bench].key,
-                      measured_hardware(measured, runs[SIDE_B], row->sides[SIDE_B].bench));
+    history_take_case(&earlier, results->cases[row->bench].key,
+                      results_hardware(results, runs[SIDE_B], row->sides[SIDE_B].bench));
     for (size_t r = 0; r < earlier.count; r++) {
       history_add_driver(&earlier, r, apart_ns, &spread);
     }

@@ -10,7 +10,7 @@
 struct pair_entry {
   enum side side;
   uint64_t hardware; /* 0 = not known */
-  const struct measured_median *median;
+  const struct results_median *median;
 };
 
 /* Entries of one run and bench_case, which are adjacent while they are collected. */
@@ -29,7 +29,7 @@ struct marks {
 };
 
 struct pairing {
-  const struct measured *measured;
+  const struct results *results;
   const enum side *sides;
   const struct compare_options *options;
   struct comparison *comparison;
@@ -79,13 +79,13 @@ ORDER_DEFINE(pairs_compare_gpus, struct known_gpu,
              strcmp(x->uuid, y->uuid) ?: ORDER(x->slot, y->slot))
 
 /* By slot: that of the first GPU with the same UUID, among those of all environments. */
-static size_t *pairs_number_gpus(const struct measured *measured, struct arena *arena) {
-  const size_t slots = measured->environment_count * ANALYSIS_GPUS_MAX;
+static size_t *pairs_number_gpus(const struct results *results, struct arena *arena) {
+  const size_t slots = results->environment_count * ANALYSIS_GPUS_MAX;
   size_t *numbers = arena_array(arena, slots, sizeof *numbers);
   struct known_gpu *known = arena_array(arena, slots, sizeof *known);
   size_t count = 0;
   for (size_t slot = 0; slot < slots; slot++) {
-    const struct measured_environment *e = &measured->environments[slot / ANALYSIS_GPUS_MAX];
+    const struct results_environment *e = &results->environments[slot / ANALYSIS_GPUS_MAX];
     const size_t gpu = slot % ANALYSIS_GPUS_MAX;
     numbers[slot] = slot;
     if (gpu < e->gpu_count && e->gpus[gpu].uuid != NULL) {
@@ -102,7 +102,7 @@ static size_t *pairs_number_gpus(const struct measured *measured, struct arena *
 }
 
 static unsigned pairs_count_gpus(struct pairing *p, size_t environment, uint64_t mask) {
-  const struct measured_environment *e = &p->measured->environments[environment];
+  const struct results_environment *e = &p->results->environments[environment];
   unsigned count = 0;
   for (size_t g = 0; g < e->gpu_count && g < ANALYSIS_GPUS_MAX; g++) {
     const int number = e->gpus[g].number;
@@ -118,14 +118,14 @@ static unsigned pairs_count_gpus(struct pairing *p, size_t environment, uint64_t
 ORDER_DEFINE(pairs_compare_entries, struct pair_entry, ORDER(x->hardware, y->hardware) ?: ORDER(x->side, y->side) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
 
 /* Takes the medians of one case_key; those of a skipped case only say that it was tried. */
-static void pairs_collect(struct pairing *p, const struct measured_median *medians, size_t count) {
+static void pairs_collect(struct pairing *p, const struct results_median *medians, size_t count) {
   uint64_t hardware = 0;
   p->entry_count = 0;
   for (size_t s = 0; s < SIDES; s++) {
     p->tried_run[s] = p->tried_bench[s] = SIZE_MAX;
   }
   for (size_t i = 0; i < count; i++) {
-    const struct measured_median *median = &medians[i];
+    const struct results_median *median = &medians[i];
     const enum side side = p->sides[median->run];
     if (side == SIDE_NONE) {
       continue;
@@ -133,7 +133,7 @@ static void pairs_collect(struct pairing *p, const struct measured_median *media
     if (i == 0 || median->run != medians[i - 1].run || median->bench != medians[i - 1].bench ||
         p->entry_count == 0) {
       hardware =
-          p->options->any_hardware ? 0 : measured_hardware(p->measured, median->run, median->bench);
+          p->options->any_hardware ? 0 : results_hardware(p->results, median->run, median->bench);
     }
     p->tried_run[side] = median->run;
     p->tried_bench[side] = median->bench;
@@ -147,12 +147,12 @@ static void pairs_collect(struct pairing *p, const struct measured_median *media
 
 /* Models of the GPUs that have a part in a result, ", " between; NULL = none is known. */
 static const char *pairs_gpu_names(struct pairing *p, const struct pair_entry *entry) {
-  const struct measured_environment *e =
-      &p->measured->environments[p->measured->runs[entry->median->run].environment];
-  const uint64_t mask = p->measured->cases[entry->median->bench].gpus;
+  const struct results_environment *e =
+      &p->results->environments[p->results->runs[entry->median->run].environment];
+  const uint64_t mask = p->results->cases[entry->median->bench].gpus;
   const char *text = NULL;
   for (size_t g = 0; g < e->gpu_count; g++) {
-    const struct measured_gpu *gpu = &e->gpus[g];
+    const struct results_gpu *gpu = &e->gpus[g];
     if (gpu->number < 0 || gpu->number >= ANALYSIS_GPUS_MAX || (mask >> gpu->number & 1) == 0 ||
         gpu->name == NULL || (text != NULL && strcmp(text, gpu->name) == 0)) {
       continue;
@@ -163,7 +163,7 @@ static const char *pairs_gpu_names(struct pairing *p, const struct pair_entry *e
 }
 
 static const char *pairs_hardware(struct pairing *p, const struct pair_entry *entry) {
-  return analysis_hardware_text(p->measured, entry->median->run, entry->median->bench,
+  return analysis_hardware_text(p->results, entry->median->run, entry->median->bench,
                                 &p->comparison->arena);
 }
 
@@ -181,7 +181,7 @@ static uint32_t pairs_process_number(struct pairing *p, int64_t id) {
 static struct process_sample pairs_take_side(struct pairing *p, const struct pair_entry *entries,
                                              size_t count, enum side side,
                                              struct comparison_side *info) {
-  const struct measured *measured = p->measured;
+  const struct results *results = p->results;
   struct process_sample taken = {.values = p->values + p->value_count,
                                  .processes = p->processes + p->value_count,
                                  .runs = p->runs + p->value_count};
@@ -193,7 +193,7 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct pai
                                    .bench = p->tried_bench[side],
                                    .tried = p->tried_run[side] != SIZE_MAX};
   for (size_t i = 0; i < count; i++) {
-    const struct measured_median *median = entries[i].median;
+    const struct results_median *median = entries[i].median;
     if (entries[i].side != side) {
       continue;
     }
@@ -206,7 +206,7 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct pai
     }
     p->processes[p->value_count] = pairs_process_number(p, median->process);
     p->runs[p->value_count] =
-        p->by_node ? p->host_of[measured->runs[median->run].environment] : median->run;
+        p->by_node ? p->host_of[results->runs[median->run].environment] : median->run;
     p->has_tails = p->has_tails && median->tail > 0;
     if (p->has_tails) {
       p->tails[p->value_count] = log(median->tail);
@@ -215,11 +215,11 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct pai
     taken.count++;
     if (median->run != last_run) {
       info->runs++;
-      const size_t environment = measured->runs[median->run].environment;
+      const size_t environment = results->runs[median->run].environment;
       if (p->boot_of[environment] != UINT32_MAX) {
         info->boots += pairs_mark(&p->boots, p->boot_of[environment]);
       }
-      info->gpus += pairs_count_gpus(p, environment, measured->cases[median->bench].gpus);
+      info->gpus += pairs_count_gpus(p, environment, results->cases[median->bench].gpus);
       last_run = median->run;
     }
     info->run = median->run;
@@ -228,7 +228,7 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct pai
   info->processes = (unsigned)taken.count;
   if (taken.count > 0) {
     const double ns = exp(process_sample_mean(&taken));
-    info->value = figure_value(&measured->cases[info->bench], ns);
+    info->value = figure_value(&results->cases[info->bench], ns);
   }
   return taken;
 }
@@ -240,16 +240,16 @@ static struct process_sample pairs_take_undisturbed(struct pairing *p,
   struct process_sample taken = {.values = p->values + p->value_count,
                                  .processes = p->processes + p->value_count,
                                  .runs = p->runs + p->value_count};
-  const struct measured_case *bench = NULL;
+  const struct results_case *bench = NULL;
   for (size_t i = 0; i < count; i++) {
-    const struct measured_median *median = entries[i].median;
+    const struct results_median *median = entries[i].median;
     if (entries[i].side == side && median->undisturbed_ns > 0) { /* not of NAN */
       p->processes[p->value_count] = pairs_process_number(p, median->process);
       p->runs[p->value_count] =
-          p->by_node ? p->host_of[p->measured->runs[median->run].environment] : median->run;
+          p->by_node ? p->host_of[p->results->runs[median->run].environment] : median->run;
       p->values[p->value_count++] = log(median->undisturbed_ns);
       taken.count++;
-      bench = &p->measured->cases[median->bench];
+      bench = &p->results->cases[median->bench];
     }
   }
   *value = taken.count > 0 ? figure_value(bench, exp(process_sample_mean(&taken))) : NAN;
@@ -261,7 +261,7 @@ static void pairs_add_undisturbed(struct pairing *p, const struct pair_entry *en
   struct comparison *comparison = p->comparison;
   bool visited = false;
   for (size_t i = 0; i < count; i++) {
-    const struct measured_median *median = entries[i].median;
+    const struct results_median *median = entries[i].median;
     visited = visited || fabs(median->undisturbed_ns - median->ns) > 0; /* not of NAN */
   }
   if (!visited || row->reason != NULL) {
@@ -280,10 +280,10 @@ static void pairs_add_undisturbed(struct pairing *p, const struct pair_entry *en
 }
 
 /* Which kinds of place a path joins, without their numbers. */
-static const char *pairs_path_kind(const struct measured_case *bench) {
+static const char *pairs_path_kind(const struct results_case *bench) {
   static const char *const KINDS[2][2] = {{"host-host", "host-gpu"}, {"gpu-host", "gpu-gpu"}};
   for (size_t i = 0; i < bench->flow_count; i++) {
-    const struct measured_flow *flow = &bench->flows[i];
+    const struct results_flow *flow = &bench->flows[i];
     if (flow->load) {
       continue;
     }
@@ -323,7 +323,7 @@ static const char *pairs_other_model(struct pairing *p, const struct pair_entry 
 static const char *pairs_above_peak(const struct pair_entry *entries, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (entries[i].median->above_peak) {
-      return MEASURED_ABOVE_PEAK;
+      return RESULTS_ABOVE_PEAK;
     }
   }
   return NULL;
@@ -334,7 +334,7 @@ static void pairs_add_row(struct pairing *p, const struct pair_entry *entries, s
   struct comparison *comparison = p->comparison;
   struct comparison_row row = {.input = comparison->row_count};
   row.bench = p->tried_bench[p->tried_bench[SIDE_B] != SIZE_MAX ? SIDE_B : SIDE_A];
-  const struct measured_case *bench = &p->measured->cases[row.bench];
+  const struct results_case *bench = &p->results->cases[row.bench];
   row.figure = bench->figure;
   row.delta = figure_margin(bench, p->options->margin, &row.delta_from);
   struct diff_case input = {
@@ -397,7 +397,7 @@ static bool pairs_one_host(struct pairing *p) {
   p->hosts.now++;
   for (size_t pass = 0; pass < SIDES; pass++) {
     for (size_t i = 0; i < p->entry_count; i++) {
-      const size_t environment = p->measured->runs[p->entries[i].median->run].environment;
+      const size_t environment = p->results->runs[p->entries[i].median->run].environment;
       const uint32_t host = p->host_of[environment];
       if (host == UINT32_MAX || p->entries[i].side != (enum side)pass) {
         continue;
@@ -477,7 +477,7 @@ static bool pairs_add_nodes(struct pairing *p) {
     if (!pairs_group_is_on(p, first, last, SIDE_A) || !pairs_group_is_on(p, first, last, SIDE_B)) {
       continue;
     }
-    const size_t environment = p->measured->runs[p->entries[first].median->run].environment;
+    const size_t environment = p->results->runs[p->entries[first].median->run].environment;
     const uint32_t host = p->host_of[environment];
     if (host == UINT32_MAX || !pairs_mark(&p->hosts, host)) {
       return false;
@@ -524,48 +524,48 @@ static void pairs_add_case(struct pairing *p) {
   pairs_add_row(p, p->entries, p->entry_count, false, incomparable);
 }
 
-static int64_t pairs_largest_process(const struct measured *measured) {
+static int64_t pairs_largest_process(const struct results *results) {
   int64_t most = 0;
-  for (size_t i = 0; i < measured->median_count; i++) {
-    most = measured->medians[i].process > most ? measured->medians[i].process : most;
+  for (size_t i = 0; i < results->median_count; i++) {
+    most = results->medians[i].process > most ? results->medians[i].process : most;
   }
   return most;
 }
 
 void compare_pair_sides(const enum side *sides, const struct compare_options *options,
                         struct comparison *comparison) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   struct arena *arena = &comparison->arena;
-  const size_t environments = measured->environment_count;
+  const size_t environments = results->environment_count;
   struct pairing p = {
-      .measured = measured,
+      .results = results,
       .sides = sides,
       .options = options,
       .comparison = comparison,
-      .values = arena_array(arena, 2 * measured->median_count, sizeof(double)),
-      .tails = arena_array(arena, 2 * measured->median_count, sizeof(double)),
-      .processes = arena_array(arena, 2 * measured->median_count, sizeof(uint32_t)),
-      .runs = arena_array(arena, 2 * measured->median_count, sizeof(uint32_t)),
-      .boot_of = analysis_equal_environments(measured, true, arena),
-      .host_of = analysis_equal_environments(measured, false, arena),
+      .values = arena_array(arena, 2 * results->median_count, sizeof(double)),
+      .tails = arena_array(arena, 2 * results->median_count, sizeof(double)),
+      .processes = arena_array(arena, 2 * results->median_count, sizeof(uint32_t)),
+      .runs = arena_array(arena, 2 * results->median_count, sizeof(uint32_t)),
+      .boot_of = analysis_equal_environments(results, true, arena),
+      .host_of = analysis_equal_environments(results, false, arena),
       .boots = pairs_new_marks(arena, environments),
       .hosts = pairs_new_marks(arena, environments),
       .gpus = pairs_new_marks(arena, environments * ANALYSIS_GPUS_MAX),
-      .gpu_numbers = pairs_number_gpus(measured, arena),
-      .started = arena_array(arena, measured->run_count, sizeof(int64_t)),
+      .gpu_numbers = pairs_number_gpus(results, arena),
+      .started = arena_array(arena, results->run_count, sizeof(int64_t)),
   };
-  for (size_t i = 0; i < measured->run_count; i++) {
-    p.started[i] = measured->runs[i].started_at_ns;
+  for (size_t i = 0; i < results->run_count; i++) {
+    p.started[i] = results->runs[i].started_at_ns;
   }
-  const size_t processes = (size_t)pairs_largest_process(measured) + 1;
+  const size_t processes = (size_t)pairs_largest_process(results) + 1;
   p.process_numbers = arena_array(&p.scratch, processes, sizeof *p.process_numbers);
   p.process_ids = arena_array(arena, processes, sizeof *p.process_ids);
   comparison->process_ids = p.process_ids;
-  p.entries = arena_array(&p.scratch, measured->median_count, sizeof *p.entries);
-  p.unsorted = arena_array(&p.scratch, measured->median_count, sizeof *p.unsorted);
-  p.blocks = arena_array(&p.scratch, measured->median_count, sizeof *p.blocks);
-  FOR_EACH_GROUP(first, last, measured->median_count, analysis_is_same_key(measured, first, last)) {
-    pairs_collect(&p, measured->medians + first, last - first);
+  p.entries = arena_array(&p.scratch, results->median_count, sizeof *p.entries);
+  p.unsorted = arena_array(&p.scratch, results->median_count, sizeof *p.unsorted);
+  p.blocks = arena_array(&p.scratch, results->median_count, sizeof *p.blocks);
+  FOR_EACH_GROUP(first, last, results->median_count, analysis_is_same_key(results, first, last)) {
+    pairs_collect(&p, results->medians + first, last - first);
     if (p.entry_count > 0) {
       pairs_add_case(&p);
     }

@@ -48,11 +48,11 @@ static enum status compare_sides_by_name(struct database *database, struct compa
       }
     }
   }
-  RETURN_ON_ERROR(filter_runs(&request->filter, database, result->measured, request->names,
+  RETURN_ON_ERROR(filter_runs(&request->filter, database, result->results, request->names,
                               request->name_count, err));
-  *sides = arena_array(arena, result->measured->run_count, sizeof **sides);
-  for (size_t i = 0; i < result->measured->run_count; i++) {
-    (*sides)[i] = result->measured->runs[i].selector == 0 ? SIDE_A : SIDE_B;
+  *sides = arena_array(arena, result->results->run_count, sizeof **sides);
+  for (size_t i = 0; i < result->results->run_count; i++) {
+    (*sides)[i] = result->results->runs[i].selector == 0 ? SIDE_A : SIDE_B;
   }
   return STATUS_OK;
 }
@@ -64,10 +64,10 @@ struct fact_values {
   size_t count, capacity;
 };
 
-static void compare_list_values(struct arena *arena, struct measured *measured, const char *fact,
+static void compare_list_values(struct arena *arena, struct results *results, const char *fact,
                                 struct fact_values *list) {
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const char *value = measured_run_fact(measured, i, fact);
+  for (size_t i = 0; i < results->run_count; i++) {
+    const char *value = results_run_fact(results, i, fact);
     bool known = value == NULL;
     for (size_t v = 0; v < list->count && !known; v++) {
       known = strcmp(list->values[v], value) == 0;
@@ -126,19 +126,19 @@ struct sided_scenario {
 
 /* By a fact every run is on a side. Runs of scenarios that one side alone ran are left out, unless
  * no scenario is on both. Returns the names of these scenarios; NULL = none. */
-static const char *compare_leave_out(struct arena *arena, const struct measured *measured,
+static const char *compare_leave_out(struct arena *arena, const struct results *results,
                                      enum side *sides) {
-  struct sided_scenario *list = arena_array(arena, measured->run_count, sizeof *list);
-  size_t *of = arena_array(arena, measured->run_count, sizeof *of);
+  struct sided_scenario *list = arena_array(arena, results->run_count, sizeof *list);
+  size_t *of = arena_array(arena, results->run_count, sizeof *of);
   const char *names = "";
   size_t count = 0;
   bool common = false;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    while (of[i] < count && strcmp(list[of[i]].name, measured->runs[i].scenario) != 0) {
+  for (size_t i = 0; i < results->run_count; i++) {
+    while (of[i] < count && strcmp(list[of[i]].name, results->runs[i].scenario) != 0) {
       of[i]++;
     }
     if (of[i] == count) {
-      list[count++].name = measured->runs[i].scenario;
+      list[count++].name = results->runs[i].scenario;
     }
     list[of[i]].sides |= sides[i] == SIDE_NONE ? 0 : 1U << sides[i];
     common = common || list[of[i]].sides == 3;
@@ -147,7 +147,7 @@ static const char *compare_leave_out(struct arena *arena, const struct measured 
     const bool alone = list[i].sides == 1U << SIDE_A || list[i].sides == 1U << SIDE_B;
     names = alone ? arena_add_word(arena, names, list[i].name) : names;
   }
-  for (size_t i = 0; i < measured->run_count && common; i++) {
+  for (size_t i = 0; i < results->run_count && common; i++) {
     sides[i] = list[of[i]].sides == 3 ? sides[i] : SIDE_NONE;
   }
   return names[0] != '\0' ? names : NULL;
@@ -156,13 +156,13 @@ static const char *compare_leave_out(struct arena *arena, const struct measured 
 static enum status compare_sides_by_fact(struct database *database, struct compare_request *request,
                                          struct compare_result *result, enum side **sides,
                                          struct error *err) {
-  struct measured *measured = result->measured;
+  struct results *results = result->results;
   struct arena *arena = &request->filter.arena;
   struct fact_values list = {0};
-  enum status status = filter_runs(&request->filter, database, measured, NULL, 0, err);
-  status = THEN(status, filter_check_fact(measured, request->by, err));
+  enum status status = filter_runs(&request->filter, database, results, NULL, 0, err);
+  status = THEN(status, filter_check_fact(results, request->by, err));
   RETURN_ON_ERROR(status);
-  compare_list_values(arena, measured, request->by, &list);
+  compare_list_values(arena, results, request->by, &list);
   if (request->from == NULL && request->to == NULL && list.count == 2) {
     request->from = list.values[0]; /* there is one way to compare: then with now */
     request->to = list.values[1];
@@ -183,14 +183,14 @@ static enum status compare_sides_by_fact(struct database *database, struct compa
   if (status == STATUS_OK && strcmp(request->from, request->to) == 0) {
     status = error_set(err, STATUS_INVALID, "--from and --to are the same: %s", request->from);
   }
-  *sides = arena_array(arena, measured->run_count, sizeof **sides);
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const char *value = measured_run_fact(measured, i, request->by);
+  *sides = arena_array(arena, results->run_count, sizeof **sides);
+  for (size_t i = 0; i < results->run_count; i++) {
+    const char *value = results_run_fact(results, i, request->by);
     const size_t from = value != NULL ? compare_fits(&list, value, request->from) : 0;
     const size_t to = value != NULL ? compare_fits(&list, value, request->to) : 0;
     (*sides)[i] = from > to ? SIDE_A : to > 0 ? SIDE_B : SIDE_NONE;
   }
-  request->left_out = compare_leave_out(arena, measured, *sides);
+  request->left_out = compare_leave_out(arena, results, *sides);
   request->names[SIDE_A] = arena_format(arena, "%s=%s", request->by, request->from);
   request->names[SIDE_B] = arena_format(arena, "%s=%s", request->by, request->to);
   request->compare.by = request->by;
@@ -204,15 +204,15 @@ struct side_filter {
   const enum side *sides;
 };
 
-static bool compare_keep_sided(const struct measured *measured, size_t run, const void *context) {
+static bool compare_keep_sided(const struct results *results, size_t run, const void *context) {
   const struct side_filter *filter = context;
-  (void)measured;
+  (void)results;
   return filter->sides[run] != SIDE_NONE;
 }
 
-static void compare_drop_unsided(struct measured *measured, enum side *sides) {
-  const size_t count = measured->run_count;
-  measured_keep_runs(measured, compare_keep_sided, &(struct side_filter){sides});
+static void compare_drop_unsided(struct results *results, enum side *sides) {
+  const size_t count = results->run_count;
+  results_keep_runs(results, compare_keep_sided, &(struct side_filter){sides});
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
     if (sides[i] != SIDE_NONE) {
@@ -231,8 +231,8 @@ static enum status compare_find_reasons(struct database *database, struct compar
     if (verdict == VERDICT_BROKEN) {
       const bool in_b = row->sides[SIDE_B].not_ok > 0;
       const struct comparison_side *side = &row->sides[in_b ? SIDE_B : SIDE_A];
-      status = measured_reason(result->measured, database, side->not_ok_run, side->not_ok_bench,
-                               &row->reason, err);
+      status = results_reason(result->results, database, side->not_ok_run, side->not_ok_bench,
+                              &row->reason, err);
       continue;
     }
     if (row->reason != NULL || (verdict != VERDICT_MISSING && verdict != VERDICT_NEW)) {
@@ -240,8 +240,7 @@ static enum status compare_find_reasons(struct database *database, struct compar
     }
     const struct comparison_side *side = &row->sides[verdict == VERDICT_MISSING ? SIDE_B : SIDE_A];
     if (side->tried) {
-      status =
-          measured_reason(result->measured, database, side->run, side->bench, &row->reason, err);
+      status = results_reason(result->results, database, side->run, side->bench, &row->reason, err);
     }
   }
   return status;
@@ -254,29 +253,29 @@ static enum status compare_find_ordinals(struct database *database, struct compa
   for (size_t i = 0; status == STATUS_OK && i < SIDES * comparison->row_count; i++) {
     struct side_shape *shape = &comparison->rows[i / SIDES].sides[i % SIDES].shape;
     if (shape->kind == SHAPE_OUTLIER) {
-      status = measured_process_ordinal(database, shape->process_id, &shape->ordinal, err);
+      status = results_process_ordinal(database, shape->process_id, &shape->ordinal, err);
     }
   }
   return status;
 }
 
 /* Whether a case of the part is among those that are asked for. */
-static bool compare_part_matches(const struct measured *measured, const struct outlier_part *part,
+static bool compare_part_matches(const struct results *results, const struct outlier_part *part,
                                  const char *only) {
-  for (size_t i = 0; i < measured->case_count; i++) {
-    const struct measured_case *bench = &measured->cases[i];
-    if (outliers_part_has(part, bench) && measured_case_matches(bench, only)) {
+  for (size_t i = 0; i < results->case_count; i++) {
+    const struct results_case *bench = &results->cases[i];
+    if (outliers_part_has(part, bench) && results_case_matches(bench, only)) {
       return true;
     }
   }
   return false;
 }
 
-static bool compare_has_nodes(const struct measured *measured) {
+static bool compare_has_nodes(const struct results *results) {
   SCOPED(arena_fini) struct arena arena = {0};
-  const uint32_t *first = analysis_equal_environments(measured, false, &arena);
+  const uint32_t *first = analysis_equal_environments(results, false, &arena);
   size_t nodes = 0;
-  for (size_t e = 0; e < measured->environment_count; e++) {
+  for (size_t e = 0; e < results->environment_count; e++) {
     nodes += first[e] == e;
   }
   return nodes >= ROBUST_COUNT_MIN;
@@ -284,14 +283,14 @@ static bool compare_has_nodes(const struct measured *measured) {
 
 /* Tails and errors stand in no index: of more results than that, they would take most of the time.
  * The differences of three processes say more than the trials of one. */
-static enum status compare_load_errors(struct database *database, struct measured *measured,
+static enum status compare_load_errors(struct database *database, struct results *results,
                                        bool of_few, struct error *err) {
   const size_t processes =
-      measured->plan_count > 0 ? measured->median_count / measured->plan_count : 0;
-  if (measured->median_count > TAILS_MAX && !(of_few && processes < PROCESSES_TELL)) {
+      results->plan_count > 0 ? results->median_count / results->plan_count : 0;
+  if (results->median_count > TAILS_MAX && !(of_few && processes < PROCESSES_TELL)) {
     return STATUS_OK;
   }
-  return measured_load_errors(measured, database, err);
+  return results_load_errors(results, database, err);
 }
 
 /* What of one node changed unlike that of the others. */
@@ -302,15 +301,15 @@ static enum status compare_find_alone(struct database *database, struct compare_
                                            .sides = result->sides,
                                            .changes = true,
                                            .margin = request->compare.margin};
-  if (request->compare.one_side || !compare_has_nodes(result->measured)) {
+  if (request->compare.one_side || !compare_has_nodes(result->results)) {
     return STATUS_OK;
   }
-  RETURN_ON_ERROR(compare_load_errors(database, result->measured, true, err));
-  RETURN_ON_ERROR(outliers_find(result->measured, &options, &result->alone, err));
+  RETURN_ON_ERROR(compare_load_errors(database, result->results, true, err));
+  RETURN_ON_ERROR(outliers_find(result->results, &options, &result->alone, err));
   struct outliers *alone = result->alone;
   for (size_t i = 0; i < alone->part_count && alone->hosts >= ROBUST_COUNT_MIN; i++) {
     const struct outlier_part part = alone->parts[i];
-    if (compare_part_matches(result->measured, &part, request->filter.only)) {
+    if (compare_part_matches(result->results, &part, request->filter.only)) {
       alone->parts[i] = alone->parts[comparison->alone_count];
       alone->parts[comparison->alone_count++] = part;
       comparison->alone_certain += part.certain;
@@ -323,38 +322,36 @@ static enum status compare_find_alone(struct database *database, struct compare_
 /* The machines that have one run on either side: what their earlier runs say of how runs differ. Of
  * more machines than that, each is judged by the others. */
 static enum status compare_load_earlier(struct database *database, const enum side *sides,
-                                        const struct measured *measured, struct measured *earlier,
+                                        const struct results *results, struct results *earlier,
                                         struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
-  const uint32_t *first = analysis_equal_environments(measured, false, &arena);
-  unsigned(*runs)[SIDES] = arena_array(&arena, measured->environment_count, sizeof *runs);
+  const uint32_t *first = analysis_equal_environments(results, false, &arena);
+  unsigned(*runs)[SIDES] = arena_array(&arena, results->environment_count, sizeof *runs);
   enum status status = STATUS_OK;
   size_t machines = 0;
   int64_t last_ns = 0;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const uint32_t machine = first[measured->runs[i].environment];
+  for (size_t i = 0; i < results->run_count; i++) {
+    const uint32_t machine = first[results->runs[i].environment];
     if (machine != UINT32_MAX) {
       runs[machine][sides[i]]++;
-      last_ns =
-          measured->runs[i].started_at_ns > last_ns ? measured->runs[i].started_at_ns : last_ns;
+      last_ns = results->runs[i].started_at_ns > last_ns ? results->runs[i].started_at_ns : last_ns;
     }
   }
-  for (size_t i = 0; i < measured->run_count && machines < MACHINES_EARLIER && status == STATUS_OK;
+  for (size_t i = 0; i < results->run_count && machines < MACHINES_EARLIER && status == STATUS_OK;
        i++) {
-    const uint32_t machine = first[measured->runs[i].environment];
+    const uint32_t machine = first[results->runs[i].environment];
     if (machine != UINT32_MAX && sides[i] == SIDE_B && runs[machine][SIDE_A] == 1 &&
         runs[machine][SIDE_B] == 1) {
-      status = measured_add_earlier_runs(earlier, database, measured, i, last_ns, err);
+      status = results_add_earlier_runs(earlier, database, results, i, last_ns, err);
       machines++;
     }
   }
-  return earlier->run_count > 0 ? THEN(status, measured_load(earlier, database, NULL, err))
-                                : status;
+  return earlier->run_count > 0 ? THEN(status, results_load(earlier, database, NULL, err)) : status;
 }
 
-static bool compare_any_matches(const struct measured *measured, const char *only) {
-  for (size_t i = 0; i < measured->case_count; i++) {
-    if (measured_case_matches(&measured->cases[i], only)) {
+static bool compare_any_matches(const struct results *results, const char *only) {
+  for (size_t i = 0; i < results->case_count; i++) {
+    if (results_case_matches(&results->cases[i], only)) {
       return true;
     }
   }
@@ -364,37 +361,37 @@ static bool compare_any_matches(const struct measured *measured, const char *onl
 enum status compare_runs(struct database *database, struct compare_request *request,
                          struct compare_result *result, struct error *err) {
   enum side *sides = NULL;
-  struct measured *earlier = measured_new();
-  *result = (struct compare_result){.measured = measured_new()};
+  struct results *earlier = results_new();
+  *result = (struct compare_result){.results = results_new()};
   enum status status = request->by != NULL
                            ? compare_sides_by_fact(database, request, result, &sides, err)
                            : compare_sides_by_name(database, request, result, &sides, err);
   if (status == STATUS_OK) {
-    compare_drop_unsided(result->measured, sides);
+    compare_drop_unsided(result->results, sides);
     result->sides = sides;
-    status = measured_load(result->measured, database, NULL, err);
-    status = THEN(status, measured_load_undisturbed(result->measured, database, err));
+    status = results_load(result->results, database, NULL, err);
+    status = THEN(status, results_load_undisturbed(result->results, database, err));
   }
-  if (status == STATUS_OK && !compare_any_matches(result->measured, request->filter.only)) {
+  if (status == STATUS_OK && !compare_any_matches(result->results, request->filter.only)) {
     const char *only = request->filter.only != NULL ? request->filter.only : "*";
     const char *wider = arena_format(&request->filter.arena, "*%s*", only);
-    const char *hint = compare_any_matches(result->measured, wider)
+    const char *hint = compare_any_matches(result->results, wider)
                            ? arena_format(&request->filter.arena, "; did you mean \"%s\"?", wider)
                            : "";
     status = error_set(err, STATUS_NOT_FOUND, "no case of these runs is named like \"%s\"%s", only,
                        hint);
   }
-  status = THEN(status, compare_load_errors(database, result->measured, false, err));
+  status = THEN(status, compare_load_errors(database, result->results, false, err));
   if (status == STATUS_OK) {
     request->compare.only = request->filter.only;
     request->compare.one_side = request->a_a && request->name_count == 1;
     status = request->compare.one_side
                  ? STATUS_OK
-                 : compare_load_earlier(database, sides, result->measured, earlier, err);
+                 : compare_load_earlier(database, sides, result->results, earlier, err);
     request->compare.earlier = earlier->median_count > 0 ? earlier : NULL;
   }
   status =
-      THEN(status, compare(result->measured, sides, &request->compare, &result->comparison, err));
+      THEN(status, compare(result->results, sides, &request->compare, &result->comparison, err));
   if (status == STATUS_OK) {
     result->comparison->left_out = request->left_out;
     status = compare_find_reasons(database, result, err);
@@ -409,12 +406,12 @@ enum status compare_runs(struct database *database, struct compare_request *requ
                            &request->compare.diff, request->splits, A_A_SEED);
   }
   request->compare.earlier = NULL;
-  measured_free(earlier);
+  results_free(earlier);
   return status;
 }
 
 void compare_result_fini(struct compare_result *result) {
   outliers_free(result->alone);
   comparison_free(result->comparison);
-  measured_free(result->measured);
+  results_free(result->results);
 }

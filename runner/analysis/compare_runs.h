@@ -18,7 +18,7 @@ struct compare_request {
 };
 
 struct compare_result {
-  struct measured *measured;
+  struct results *results;
   const enum side *sides; /* by run; belongs to the request */
   struct comparison *comparison;
   struct outliers *alone; /* comparison.alone */

@@ -89,7 +89,7 @@ __attribute__((format(printf, 5, 6))) static void traits_add(struct trait_table 
   }
 }
 
-static const char *traits_ends(const struct measured_flow *flow) {
+static const char *traits_ends(const struct results_flow *flow) {
   if (flow->source_is_gpu && flow->target_is_gpu) {
     return flow->source == flow->target ? "within a GPU" : "between GPUs";
   }
@@ -99,7 +99,7 @@ static const char *traits_ends(const struct measured_flow *flow) {
 }
 
 static void traits_of_flow(struct trait_table *table, struct trait_list *list,
-                           const struct measured_flow *flow) {
+                           const struct results_flow *flow) {
   const bool both = flow->source_is_gpu && flow->target_is_gpu;
   if (flow->load) {
     traits_add(table, list, RANK_AXIS, -1, "under load");
@@ -143,7 +143,7 @@ static void traits_of_flow(struct trait_table *table, struct trait_list *list,
 
 /* One by one, and as ranges. */
 static void traits_of_size(struct trait_table *table, struct trait_list *list,
-                           const struct measured_case *bench) {
+                           const struct results_case *bench) {
   static const uint64_t LIMITS[] = {UINT64_C(1) << 20, UINT64_C(1) << 16, UINT64_C(1) << 24};
   char text[UNITS_TEXT_MAX];
   if (bench->size_bytes == 0) {
@@ -183,7 +183,7 @@ static void traits_keep_main(const struct trait_table *table, struct trait_list 
 }
 
 static void traits_of_case(struct trait_table *table, struct trait_list *list,
-                           const struct measured_case *bench) {
+                           const struct results_case *bench) {
   size_t flows = 0;
   list->count = 0;
   for (size_t i = 0; i < bench->flow_count; i++) {
@@ -406,11 +406,11 @@ ORDER_DEFINE(traits_compare, struct trait, ORDER(x->rank, y->rank) ?: ORDER(x->n
 /* The traits that enough changed rows and not all rows have, each set of rows once. */
 static void traits_read(const struct comparison *comparison, const struct rows *rows,
                         struct trait_table *table) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   struct trait_list list;
   for (size_t i = 0; i < rows->count; i++) {
     if (rows_has(rows->changed, i)) {
-      traits_of_case(table, &list, &measured->cases[comparison->rows[i].bench]);
+      traits_of_case(table, &list, &results->cases[comparison->rows[i].bench]);
       for (size_t t = 0; t < list.count; t++) {
         table->traits[list.traits[t]].changed++;
       }
@@ -427,7 +427,7 @@ static void traits_read(const struct comparison *comparison, const struct rows *
   }
   for (size_t i = 0; i < rows->count; i++) {
     if (rows_has(rows->judged, i)) {
-      traits_of_case(table, &list, &measured->cases[comparison->rows[i].bench]);
+      traits_of_case(table, &list, &results->cases[comparison->rows[i].bench]);
       for (size_t t = 0; t < list.count; t++) {
         uint64_t *bits = table->traits[list.traits[t]].rows;
         table->traits[list.traits[t]].judged++;

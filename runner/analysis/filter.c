@@ -13,11 +13,11 @@ void filter_fini(struct filter *filter) {
   arena_fini(&filter->arena);
 }
 
-enum status filter_check_fact(struct measured *measured, const char *fact, struct error *err) {
-  if (measured_knows_fact(measured, fact)) {
+enum status filter_check_fact(struct results *results, const char *fact, struct error *err) {
+  if (results_knows_fact(results, fact)) {
     return STATUS_OK;
   }
-  const char *const *names = measured_fact_names(measured);
+  const char *const *names = results_fact_names(results);
   const char *meant = nearest_word(fact, names);
   if (meant != NULL) {
     return error_set(err, STATUS_NOT_FOUND, "no run has a fact \"%s\": did you mean \"%s\"?", fact,
@@ -41,9 +41,9 @@ static bool filter_matches_value(const char *pattern, const char *value) {
   return found;
 }
 
-static bool filter_matches(struct measured *measured, size_t run, const struct filter *filter) {
+static bool filter_matches(struct results *results, size_t run, const struct filter *filter) {
   for (size_t i = 0; i < filter->where_count; i++) {
-    const char *value = measured_run_fact(measured, run, filter->wheres[i].fact);
+    const char *value = results_run_fact(results, run, filter->wheres[i].fact);
     if (!filter_matches_value(filter->wheres[i].pattern, value != NULL ? value : "")) {
       return false;
     }
@@ -52,74 +52,74 @@ static bool filter_matches(struct measured *measured, size_t run, const struct f
 }
 
 static enum status filter_add_selected(struct filter *filter, struct database *database,
-                                       struct measured *measured, const char *const *selectors,
+                                       struct results *results, const char *const *selectors,
                                        size_t count, struct error *err) {
   if (count == 0) {
-    return measured_add_all_runs(measured, database, err);
+    return results_add_all_runs(results, database, err);
   }
   enum status status = STATUS_OK;
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     struct run_list list;
-    const size_t before = measured->run_count;
+    const size_t before = results->run_count;
     status = selector_find_all(database, selectors[i], &filter->arena, &list, err);
-    status = THEN(status, measured_add_runs(measured, database, list.runs, list.count, err));
-    for (size_t r = before; r < measured->run_count; r++) {
-      measured->runs[r].selector = i;
+    status = THEN(status, results_add_runs(results, database, list.runs, list.count, err));
+    for (size_t r = before; r < results->run_count; r++) {
+      results->runs[r].selector = i;
     }
   }
   return status;
 }
 
-/* For measured_keep_runs(). */
+/* For results_keep_runs(). */
 struct matching {
   const bool *runs;
 };
 
-static bool filter_keep_matching(const struct measured *measured, size_t run, const void *context) {
+static bool filter_keep_matching(const struct results *results, size_t run, const void *context) {
   const struct matching *matching = context;
-  (void)measured;
+  (void)results;
   return matching->runs[run];
 }
 
 /* Whether b measured what a did, on the same host. */
-static bool filter_is_again(const struct measured *measured, const struct measured_run *a,
-                            const struct measured_run *b) {
-  const struct measured_environment *x = &measured->environments[a->environment];
-  const struct measured_environment *y = &measured->environments[b->environment];
+static bool filter_is_again(const struct results *results, const struct results_run *a,
+                            const struct results_run *b) {
+  const struct results_environment *x = &results->environments[a->environment];
+  const struct results_environment *y = &results->environments[b->environment];
   return x->simulated == y->simulated && strings_equal(x->node, y->node) &&
          strcmp(a->scenario, b->scenario) == 0 && strings_equal(a->only, b->only);
 }
 
 /* Unsets the runs after which the same was measured again on the same host. */
-static void filter_drop_earlier(const struct measured *measured, bool *matching) {
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const struct measured_run *run = &measured->runs[i];
-    for (size_t j = 0; j < measured->run_count && matching[i]; j++) {
-      const struct measured_run *other = &measured->runs[j];
+static void filter_drop_earlier(const struct results *results, bool *matching) {
+  for (size_t i = 0; i < results->run_count; i++) {
+    const struct results_run *run = &results->runs[i];
+    for (size_t j = 0; j < results->run_count && matching[i]; j++) {
+      const struct results_run *other = &results->runs[j];
       const bool later = other->started_at_ns > run->started_at_ns ||
                          (other->started_at_ns == run->started_at_ns && j > i);
-      matching[i] = !(matching[j] && later && filter_is_again(measured, run, other));
+      matching[i] = !(matching[j] && later && filter_is_again(results, run, other));
     }
   }
 }
 
-enum status filter_runs(struct filter *filter, struct database *database, struct measured *measured,
+enum status filter_runs(struct filter *filter, struct database *database, struct results *results,
                         const char *const *selectors, size_t selector_count, struct error *err) {
   enum status status =
-      filter_add_selected(filter, database, measured, selectors, selector_count, err);
+      filter_add_selected(filter, database, results, selectors, selector_count, err);
   for (size_t i = 0; i < filter->where_count && status == STATUS_OK; i++) {
-    status = filter_check_fact(measured, filter->wheres[i].fact, err);
+    status = filter_check_fact(results, filter->wheres[i].fact, err);
   }
   RETURN_ON_ERROR(status);
-  bool *matching = arena_array(&filter->arena, measured->run_count, sizeof *matching);
-  for (size_t i = 0; i < measured->run_count; i++) {
-    matching[i] = filter_matches(measured, i, filter);
+  bool *matching = arena_array(&filter->arena, results->run_count, sizeof *matching);
+  for (size_t i = 0; i < results->run_count; i++) {
+    matching[i] = filter_matches(results, i, filter);
   }
   if (filter->latest_of_each) {
-    filter_drop_earlier(measured, matching);
+    filter_drop_earlier(results, matching);
   }
-  measured_keep_runs(measured, filter_keep_matching, &(struct matching){matching});
-  if (measured->run_count == 0) {
+  results_keep_runs(results, filter_keep_matching, &(struct matching){matching});
+  if (results->run_count == 0) {
     return error_set(err, STATUS_NOT_FOUND,
                      filter->where_count > 0 ? "no run matches --where"
                                              : "the database has no runs yet");

@@ -1,7 +1,7 @@
 /* filter.h - which runs and cases a question is asked of: what --only and --where say. */
 #pragma once
 
-#include "runner/record/measured.h"
+#include "runner/record/results.h"
 
 /* --where FACT=VALUE */
 struct where {
@@ -19,11 +19,11 @@ struct filter {
 void filter_fini(struct filter *filter);
 
 /* Add the runs of the selectors (none: all runs), and keep those that every --where matches.
- * measured_run.selector says which selector named a run (the first that does). STATUS_NOT_FOUND
+ * results_run.selector says which selector named a run (the first that does). STATUS_NOT_FOUND
  * when no run is left. */
-enum status filter_runs(struct filter *filter, struct database *database, struct measured *measured,
+enum status filter_runs(struct filter *filter, struct database *database, struct results *results,
                         const char *const *selectors, size_t selector_count,
                         struct error *err) CHECK_RESULT;
 /* STATUS_NOT_FOUND with the nearest name when no run has such a fact. */
-enum status filter_check_fact(struct measured *measured, const char *fact,
+enum status filter_check_fact(struct results *results, const char *fact,
                               struct error *err) CHECK_RESULT;

@@ -26,7 +26,7 @@ enum { FACTS_NAMED = 4, RECENT_MAX = 8, DRIFT_END = 5 };
 enum { USUAL_SERIES_MIN = 8 }; /* that show what is usual of the series of a look */
 
 struct builder {
-  const struct measured *measured;
+  const struct results *results;
   struct history *history;
   struct arena scratch;
   size_t series_capacity;
@@ -40,13 +40,13 @@ struct builder {
 
 /* A median of one case, by its hardware. */
 struct history_entry {
-  const struct measured_median *median;
+  const struct results_median *median;
   uint64_t hardware;
 };
 
-static const struct measured_environment *history_environment(const struct measured *measured,
-                                                              size_t run) {
-  return &measured->environments[measured->runs[run].environment];
+static const struct results_environment *history_environment(const struct results *results,
+                                                             size_t run) {
+  return &results->environments[results->runs[run].environment];
 }
 
 /* ---- points ---- */
@@ -54,7 +54,7 @@ static const struct measured_environment *history_environment(const struct measu
 /* A point of one run's processes; values: those of the series. */
 static void history_add_point(struct builder *b, struct history_series *series, double *values,
                               const struct history_entry *entries, size_t count) {
-  const struct measured_case *bench = &b->measured->cases[series->bench];
+  const struct results_case *bench = &b->results->cases[series->bench];
   for (size_t i = 0; i < count; i++) {
     b->processes[i] = log(entries[i].median->ns);
   }
@@ -82,14 +82,14 @@ static double history_change_between(const struct builder *b, enum figure figure
 
 /* Names of facts of the whole machine that two runs differ in; NULL = none does. */
 static const char *history_changed_facts(struct builder *b, size_t before, size_t after) {
-  const struct measured_environment *x = history_environment(b->measured, before);
-  const struct measured_environment *y = history_environment(b->measured, after);
+  const struct results_environment *x = history_environment(b->results, before);
+  const struct results_environment *y = history_environment(b->results, after);
   const char *text = NULL;
   size_t named = 0;
   for (size_t i = 0; i < x->fact_count; i++) {
     for (size_t j = 0; j < y->fact_count; j++) {
-      const struct measured_fact *f = &x->facts[i];
-      const struct measured_fact *g = &y->facts[j];
+      const struct results_fact *f = &x->facts[i];
+      const struct results_fact *g = &y->facts[j];
       if (f->gpu != g->gpu || strcmp(f->name, g->name) != 0 || strings_equal(f->value, g->value) ||
           strcmp(f->name, "boot_id") == 0 || named > FACTS_NAMED) {
         continue;
@@ -106,9 +106,8 @@ static const char *history_changed_facts(struct builder *b, size_t before, size_
 
 static void history_mark_drivers(struct builder *b, struct history_series *series) {
   for (size_t i = 1; i < series->point_count; i++) {
-    const char *before =
-        history_environment(b->measured, series->points[i - 1].run)->driver_version;
-    const char *after = history_environment(b->measured, series->points[i].run)->driver_version;
+    const char *before = history_environment(b->results, series->points[i - 1].run)->driver_version;
+    const char *after = history_environment(b->results, series->points[i].run)->driver_version;
     if (!strings_equal(before, after)) {
       series->points[i].mark = HISTORY_DRIVER;
       series->points[i].since = series->points[i].until = i;
@@ -120,7 +119,7 @@ static void history_mark_drivers(struct builder *b, struct history_series *serie
 }
 
 static double history_margin(const struct builder *b, const struct history_series *series) {
-  return figure_margin(&b->measured->cases[series->bench], 0, NULL);
+  return figure_margin(&b->results->cases[series->bench], 0, NULL);
 }
 
 static void history_mark(struct builder *b, struct history_series *series, size_t at,
@@ -372,9 +371,9 @@ static void history_add_series(struct builder *b, const struct history_entry *en
   double *values = b->all_values + b->all_count;
   struct history_series series = {
       .bench = bench,
-      .name = b->measured->cases[bench].name,
-      .figure = b->measured->cases[bench].figure,
-      .hardware = one_of_many ? analysis_hardware_text(b->measured, entries[0].median->run,
+      .name = b->results->cases[bench].name,
+      .figure = b->results->cases[bench].figure,
+      .hardware = one_of_many ? analysis_hardware_text(b->results, entries[0].median->run,
                                                        entries[0].median->bench, &history->arena)
                               : NULL,
       .points = arena_array(&history->arena, count, sizeof *series.points),
@@ -389,13 +388,13 @@ static void history_add_series(struct builder *b, const struct history_entry *en
 
 ORDER_DEFINE(history_compare_entries, struct history_entry, ORDER(x->hardware, y->hardware) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
 
-static void history_add_case(struct builder *b, const struct measured_median *medians, size_t count,
+static void history_add_case(struct builder *b, const struct results_median *medians, size_t count,
                              struct history_entry *entries) {
   size_t used = 0;
   for (size_t i = 0; i < count; i++) {
-    if (measured_counts(&medians[i])) {
+    if (results_counts(&medians[i])) {
       entries[used++] = (struct history_entry){
-          &medians[i], measured_hardware(b->measured, medians[i].run, medians[i].bench)};
+          &medians[i], results_hardware(b->results, medians[i].run, medians[i].bench)};
     }
   }
   ORDER_SORT(entries, used, history_compare_entries);
@@ -409,8 +408,8 @@ ORDER_DEFINE(history_compare_series, struct history_series, strcmp(x->name, y->n
 
 /* The first series with the case of series i, of those from `first` on. */
 static size_t history_first_of_case(const struct builder *b, size_t first, size_t i) {
-  const char *key = b->measured->cases[b->history->series[i].bench].key;
-  while (strcmp(b->measured->cases[b->history->series[first].bench].key, key) != 0) {
+  const char *key = b->results->cases[b->history->series[i].bench].key;
+  while (strcmp(b->results->cases[b->history->series[first].bench].key, key) != 0) {
     first++;
   }
   return first;
@@ -421,7 +420,7 @@ static void history_set_settings(struct builder *b, size_t first, size_t last) {
   struct arena *arena = &b->history->arena;
   struct history_series *series = b->history->series;
   for (size_t i = first; i < last; i++) {
-    const struct measured_case *own = &b->measured->cases[series[i].bench];
+    const struct results_case *own = &b->results->cases[series[i].bench];
     const size_t same = history_first_of_case(b, first, i);
     if (same < i) {
       series[i].settings = series[same].settings;
@@ -431,7 +430,7 @@ static void history_set_settings(struct builder *b, size_t first, size_t last) {
       if (j != i && history_first_of_case(b, first, j) == j) {
         series[i].settings = definition_add_own_values(
             arena, series[i].settings != NULL ? series[i].settings : "", own->definition,
-            b->measured->cases[series[j].bench].definition);
+            b->results->cases[series[j].bench].definition);
       }
     }
     if (series[i].settings != NULL && series[i].settings[0] == '\0') {
@@ -440,16 +439,16 @@ static void history_set_settings(struct builder *b, size_t first, size_t last) {
   }
 }
 
-struct history *history_new(const struct measured *measured) {
-  const size_t count = measured->median_count;
-  struct builder b = {.measured = measured, .history = memory_new(1, sizeof *b.history)};
+struct history *history_new(const struct results *results) {
+  const size_t count = results->median_count;
+  struct builder b = {.results = results, .history = memory_new(1, sizeof *b.history)};
   b.all_values = arena_array(&b.scratch, count, sizeof *b.all_values);
   b.values_of = arena_array(&b.scratch, count, sizeof *b.values_of);
   b.processes = arena_array(&b.scratch, count, sizeof *b.processes);
   b.found = arena_array(&b.scratch, count, sizeof *b.found);
   struct history_entry *entries = arena_array(&b.scratch, count, sizeof *entries);
-  FOR_EACH_GROUP(first, last, count, analysis_is_same_key(measured, first, last)) {
-    history_add_case(&b, measured->medians + first, last - first, entries);
+  FOR_EACH_GROUP(first, last, count, analysis_is_same_key(results, first, last)) {
+    history_add_case(&b, results->medians + first, last - first, entries);
   }
   history_mark_all(&b);
   struct history_series *series = b.history->series;

@@ -1,6 +1,6 @@
 /* history.h - cases over time: one point per run, with changes marked; the latest result of each.
  *
- * A series is one case_key on one piece of hardware (measured_hardware). A run is one value, the
+ * A series is one case_key on one piece of hardware (results_hardware). A run is one value, the
  * median of its processes: they share too much to count as so many. Where the driver version
  * changes from one run to the next, the mark says what that did to the figure. Between such places
  * Pettitt's test looks for changes of level (rank_test.h), at most one false one in a hundred
@@ -26,7 +26,7 @@
 ENUM_NAMES_DECLARE(history_mark, HISTORY_MARK_LIST)
 
 struct history_point {
-  size_t run;              /* in measured.runs */
+  size_t run;              /* in results.runs */
   double value, low, high; /* the figure: median, minimum and maximum of the processes */
   unsigned processes;
   enum history_mark mark;
@@ -40,7 +40,7 @@ struct history_point {
 };
 
 struct history_series {
-  size_t bench; /* in measured.cases: the latest */
+  size_t bench; /* in results.cases: the latest */
   const char *name;
   enum figure figure;
   const char *hardware; /* NULL = the case has one series */
@@ -65,7 +65,7 @@ struct history {
 };
 
 /* The runs of measured must be in the order of time. Never fails; measured is borrowed. */
-struct history *history_new(const struct measured *measured);
+struct history *history_new(const struct results *results);
 /* Accepts NULL. */
 void history_free(struct history *history);
 
@@ -79,5 +79,4 @@ struct latest_case {
 
 /* Owned by the arena, in the order of hosts, scenarios and names. Real and simulated results are
  * separate. */
-struct latest_case *latest_cases(const struct measured *measured, struct arena *arena,
-                                 size_t *count);
+struct latest_case *latest_cases(const struct results *results, struct arena *arena, size_t *count);

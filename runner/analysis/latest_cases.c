@@ -17,47 +17,47 @@ struct latest_entry {
 };
 
 /* By case: the rank of its name. */
-static uint32_t *latest_rank_names(const struct measured *measured, struct arena *arena) {
+static uint32_t *latest_rank_names(const struct results *results, struct arena *arena) {
   struct text_index names = {.arena = arena};
-  uint32_t *ranks = arena_array(arena, measured->case_count, sizeof *ranks);
-  for (size_t i = 0; i < measured->case_count; i++) {
-    ranks[i] = (uint32_t)text_index_number(&names, measured->cases[i].name);
+  uint32_t *ranks = arena_array(arena, results->case_count, sizeof *ranks);
+  for (size_t i = 0; i < results->case_count; i++) {
+    ranks[i] = (uint32_t)text_index_number(&names, results->cases[i].name);
   }
-  text_index_sort(&names, ranks, measured->case_count);
+  text_index_sort(&names, ranks, results->case_count);
   return ranks;
 }
 
 /* By run: that of its host and scenario. */
-static uint32_t *latest_rank_places(const struct measured *measured, struct arena *arena) {
+static uint32_t *latest_rank_places(const struct results *results, struct arena *arena) {
   struct text_index places = {.arena = arena};
-  uint32_t *ranks = arena_array(arena, measured->run_count, sizeof *ranks);
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const struct measured_run *run = &measured->runs[i];
-    const struct measured_environment *at = &measured->environments[run->environment];
+  uint32_t *ranks = arena_array(arena, results->run_count, sizeof *ranks);
+  for (size_t i = 0; i < results->run_count; i++) {
+    const struct results_run *run = &results->runs[i];
+    const struct results_environment *at = &results->environments[run->environment];
     ranks[i] = (uint32_t)text_index_number(
         &places, arena_format(arena, "%s\n%d\n%s", at->node, at->simulated, run->scenario));
   }
-  text_index_sort(&places, ranks, measured->run_count);
+  text_index_sort(&places, ranks, results->run_count);
   return ranks;
 }
 
 /* Of one case of one place, the latest run first. */
 ORDER_DEFINE(latest_compare_entries, struct latest_entry, ORDER(x->place, y->place) ?: ORDER(x->name, y->name) ?: ORDER(y->started_at_ns, x->started_at_ns) ?: ORDER(y->run, x->run) ?: ORDER(x->bench, y->bench))
 
-static size_t latest_collect(const struct measured *measured, struct arena *arena,
+static size_t latest_collect(const struct results *results, struct arena *arena,
                              struct latest_entry *entries) {
-  const uint32_t *names = latest_rank_names(measured, arena);
-  const uint32_t *places = latest_rank_places(measured, arena);
+  const uint32_t *names = latest_rank_names(results, arena);
+  const uint32_t *places = latest_rank_places(results, arena);
   size_t count = 0;
-  for (size_t i = 0; i < measured->median_count; i++) {
-    const struct measured_median *median = &measured->medians[i];
+  for (size_t i = 0; i < results->median_count; i++) {
+    const struct results_median *median = &results->medians[i];
     if (median->process == 0 || median->above_peak) { /* skipped, or not to be compared */
       continue;
     }
     entries[count++] =
         (struct latest_entry){.place = places[median->run],
                               .name = names[median->bench],
-                              .started_at_ns = measured->runs[median->run].started_at_ns,
+                              .started_at_ns = results->runs[median->run].started_at_ns,
                               .run = median->run,
                               .bench = median->bench,
                               .ns = median->ns};
@@ -80,12 +80,12 @@ static struct latest_case latest_summarise(const struct latest_entry *entries, s
   return latest;
 }
 
-struct latest_case *latest_cases(const struct measured *measured, struct arena *arena,
+struct latest_case *latest_cases(const struct results *results, struct arena *arena,
                                  size_t *count) {
   SCOPED(arena_fini) struct arena scratch = {0};
-  struct latest_entry *entries = arena_array(&scratch, measured->median_count, sizeof *entries);
-  double *values = arena_array(&scratch, measured->median_count, sizeof *values);
-  const size_t entry_count = latest_collect(measured, &scratch, entries);
+  struct latest_entry *entries = arena_array(&scratch, results->median_count, sizeof *entries);
+  double *values = arena_array(&scratch, results->median_count, sizeof *values);
+  const size_t entry_count = latest_collect(results, &scratch, entries);
   ORDER_SORT(entries, entry_count, latest_compare_entries);
   struct latest_case *cases = NULL;
   size_t capacity = 0;

@@ -15,7 +15,7 @@ static const int64_t DAY_NS = INT64_C(86400000000000);
 static const double DRIVER_P = 0.01;
 
 struct machines_grid {
-  const struct measured *measured;
+  const struct results *results;
   struct machines *machines;
   struct arena scratch;
   uint32_t *node_of;        /* by run */
@@ -25,7 +25,7 @@ struct machines_grid {
   double *values;           /* one per cell */
   size_t *counts;           /* cases of each block's values */
   size_t *cell_counts;      /* of the case at hand: medians in each cell of the grid */
-  struct measured beside;   /* the results beside those of the others */
+  struct results beside;    /* the results beside those of the others */
   double *levels;           /* by case: its usual figure beside the others */
 };
 
@@ -39,20 +39,20 @@ size_t machines_period(const struct machines *m, int64_t time_ns) {
   return period < m->period_count ? period : m->period_count - 1;
 }
 
-static const struct measured_environment *machines_environment(const struct machines_grid *g,
-                                                               size_t run) {
-  return &g->measured->environments[g->measured->runs[run].environment];
+static const struct results_environment *machines_environment(const struct machines_grid *g,
+                                                              size_t run) {
+  return &g->results->environments[g->results->runs[run].environment];
 }
 
 static size_t machines_period_of(const struct machines_grid *g, size_t run) {
-  return machines_period(g->machines, g->measured->runs[run].started_at_ns);
+  return machines_period(g->machines, g->results->runs[run].started_at_ns);
 }
 
 /* ---- machines, periods, blocks ---- */
 
 static void machines_find_nodes(struct machines_grid *g) {
   struct machines *m = g->machines;
-  const size_t count = g->measured->run_count;
+  const size_t count = g->results->run_count;
   struct text_index nodes = {.arena = &m->arena};
   g->node_of = arena_array(&g->scratch, count, sizeof *g->node_of);
   for (size_t r = 0; r < count; r++) {
@@ -69,14 +69,14 @@ static void machines_find_nodes(struct machines_grid *g) {
 
 static void machines_find_periods(struct machines_grid *g) {
   struct machines *m = g->machines;
-  const struct measured *measured = g->measured;
-  const int64_t first_ns = measured->runs[0].started_at_ns;
-  const int64_t last_ns = measured->runs[measured->run_count - 1].started_at_ns;
+  const struct results *results = g->results;
+  const int64_t first_ns = results->runs[0].started_at_ns;
+  const int64_t last_ns = results->runs[results->run_count - 1].started_at_ns;
   m->first_ns = first_ns / DAY_NS * DAY_NS;
   m->period_ns = last_ns - first_ns > DAYS_OF_WEEKS * DAY_NS ? 7 * DAY_NS : DAY_NS;
   m->period_count = (size_t)((last_ns - m->first_ns) / m->period_ns) + 1;
   m->cells = arena_array(&m->arena, machines_cell_count(m), sizeof *m->cells);
-  for (size_t r = 0; r < measured->run_count; r++) {
+  for (size_t r = 0; r < results->run_count; r++) {
     m->cells[g->node_of[r] * m->period_count + machines_period_of(g, r)].ran = true;
   }
 }
@@ -84,7 +84,7 @@ static void machines_find_periods(struct machines_grid *g) {
 static void machines_find_blocks(struct machines_grid *g) {
   struct machines *m = g->machines;
   struct text_index blocks = {.arena = &g->scratch};
-  g->block_of = analysis_number_blocks(g->measured, &blocks, &g->scratch);
+  g->block_of = analysis_number_blocks(g->results, &blocks, &g->scratch);
   m->block_count = blocks.count;
   m->blocks = arena_array(&m->arena, m->block_count, sizeof *m->blocks);
   for (size_t b = 0; b < m->block_count; b++) {
@@ -100,7 +100,7 @@ static void machines_find_blocks(struct machines_grid *g) {
 
 /* ln of the time of a case, by machine and period: the mean over its runs and processes; NAN: none
  * has a number. */
-static void machines_fill_grid(struct machines_grid *g, const struct measured_median *medians,
+static void machines_fill_grid(struct machines_grid *g, const struct results_median *medians,
                                size_t count) {
   struct machines *m = g->machines;
   double *sums = g->grid;
@@ -108,7 +108,7 @@ static void machines_fill_grid(struct machines_grid *g, const struct measured_me
   memset(sums, 0, machines_cell_count(m) * sizeof *sums);
   memset(counts, 0, machines_cell_count(m) * sizeof *counts);
   for (size_t i = 0; i < count; i++) {
-    if (measured_counts(&medians[i])) {
+    if (results_counts(&medians[i])) {
       const size_t run = medians[i].run;
       const size_t cell = g->node_of[run] * m->period_count + machines_period_of(g, run);
       sums[cell] += log(medians[i].ns);
@@ -145,7 +145,7 @@ static double machines_find_usual(struct machines_grid *g) {
 }
 
 static void machines_add_case(struct machines_grid *g, size_t bench,
-                              const struct measured_median *medians, size_t count) {
+                              const struct results_median *medians, size_t count) {
   struct machines *m = g->machines;
   machines_fill_grid(g, medians, count);
   const double own = machines_find_usual(g);
@@ -157,8 +157,8 @@ static void machines_add_case(struct machines_grid *g, size_t bench,
     }
   }
   for (size_t i = 0; i < count; i++) {
-    if (measured_counts(&medians[i])) {
-      struct measured_median *added = &g->beside.medians[g->beside.median_count++];
+    if (results_counts(&medians[i])) {
+      struct results_median *added = &g->beside.medians[g->beside.median_count++];
       *added = medians[i];
       added->ns = exp(log(medians[i].ns) - g->usual[machines_period_of(g, medians[i].run)] + own);
     }
@@ -171,15 +171,15 @@ bool machines_have_peers(const struct machines *m) {
 
 /* Changes of a driver are common to machines that are compared with each other. */
 static void machines_begin_beside(struct machines_grid *g) {
-  const struct measured *measured = g->measured;
-  g->beside = *measured;
+  const struct results *results = g->results;
+  g->beside = *results;
   g->beside.median_count = 0;
-  g->beside.medians = arena_array(&g->scratch, measured->median_count, sizeof *g->beside.medians);
+  g->beside.medians = arena_array(&g->scratch, results->median_count, sizeof *g->beside.medians);
   if (machines_have_peers(g->machines)) {
-    struct measured_environment *environments =
-        arena_array(&g->scratch, measured->environment_count, sizeof *environments);
-    for (size_t e = 0; e < measured->environment_count; e++) {
-      environments[e] = measured->environments[e];
+    struct results_environment *environments =
+        arena_array(&g->scratch, results->environment_count, sizeof *environments);
+    for (size_t e = 0; e < results->environment_count; e++) {
+      environments[e] = results->environments[e];
       environments[e].driver_version = NULL;
     }
     g->beside.environments = environments;
@@ -187,16 +187,16 @@ static void machines_begin_beside(struct machines_grid *g) {
 }
 
 static void machines_add_cases(struct machines_grid *g) {
-  const struct measured *measured = g->measured;
+  const struct results *results = g->results;
   struct machines *m = g->machines;
   machines_begin_beside(g);
   g->grid = arena_array(&g->scratch, machines_cell_count(m), sizeof *g->grid);
   g->values = arena_array(&g->scratch, machines_cell_count(m) + 1, sizeof *g->values);
   g->usual = arena_array(&g->scratch, m->period_count, sizeof *g->usual);
   g->cell_counts = arena_array(&g->scratch, machines_cell_count(m), sizeof *g->cell_counts);
-  FOR_EACH_GROUP(first, last, measured->median_count,
-                 measured->medians[last].bench == measured->medians[first].bench) {
-    machines_add_case(g, measured->medians[first].bench, measured->medians + first, last - first);
+  FOR_EACH_GROUP(first, last, results->median_count,
+                 results->medians[last].bench == results->medians[first].bench) {
+    machines_add_case(g, results->medians[first].bench, results->medians + first, last - first);
   }
 }
 
@@ -230,7 +230,7 @@ static void machines_find_bands(struct machines_grid *g) {
 
 static bool machines_is_step(const struct machines_grid *g, const struct history_series *series,
                              const struct history_point *point) {
-  const struct measured_case *bench = &g->measured->cases[series->bench];
+  const struct results_case *bench = &g->results->cases[series->bench];
   switch (point->mark) {
   case HISTORY_CHANGE:
   case HISTORY_DRIFT:
@@ -278,7 +278,7 @@ static void machines_add_step(struct machines_grid *g, const struct machines_mar
   for (size_t i = 0; i < count; i++) {
     const size_t block = g->block_of[marks[i].bench];
     changes[i] = marks[i].change;
-    step.gpus &= g->measured->cases[marks[i].bench].gpus;
+    step.gpus &= g->results->cases[marks[i].bench].gpus;
     /* The narrowest: what all of them allow. */
     step.from =
         marks[i].from > step.from && marks[i].from <= step.until ? marks[i].from : step.from;
@@ -330,7 +330,7 @@ static void machines_join_marks(struct machines_grid *g, struct machines_mark *m
 static void machines_mark_cells(struct machines_grid *g, const struct history_series *series,
                                 size_t first, size_t last) {
   struct machines *m = g->machines;
-  const struct measured_case *bench = &g->measured->cases[series->bench];
+  const struct results_case *bench = &g->results->cases[series->bench];
   double *levels = arena_array(&g->scratch, last - first, sizeof *levels);
   for (size_t i = first; i < last; i++) {
     levels[i - first] = series->points[i].value;
@@ -388,7 +388,7 @@ static void machines_find_steps(struct machines_grid *g) {
 
 /* The figure that is usual of each case, for machines_mark_cells(). */
 static void machines_find_levels(struct machines_grid *g) {
-  const struct measured *beside = &g->beside;
+  const struct results *beside = &g->beside;
   g->levels = arena_array(&g->scratch, beside->case_count, sizeof *g->levels);
   double *values = arena_array(&g->scratch, beside->median_count, sizeof *values);
   FOR_EACH_GROUP(first, last, beside->median_count,
@@ -419,10 +419,10 @@ const struct machines_cell *machines_last_cell(const struct machines *m, size_t 
   return NULL;
 }
 
-struct machines *machines_new(const struct measured *measured) {
+struct machines *machines_new(const struct results *results) {
   struct machines *machines = memory_new(1, sizeof *machines);
-  struct machines_grid g = {.measured = measured, .machines = machines};
-  if (measured->run_count > 0) {
+  struct machines_grid g = {.results = results, .machines = machines};
+  if (results->run_count > 0) {
     machines_find_nodes(&g);
     machines_find_periods(&g);
     machines_find_blocks(&g);
@@ -430,7 +430,7 @@ struct machines *machines_new(const struct measured *measured) {
     machines_find_bands(&g);
     machines_find_levels(&g);
     machines_find_steps(&g);
-    machines_find_upgrades(machines, measured, g.node_of);
+    machines_find_upgrades(machines, results, g.node_of);
   }
   arena_fini(&g.scratch);
   return machines;

@@ -10,7 +10,7 @@
  * slower. */
 #pragma once
 
-#include "runner/record/measured.h"
+#include "runner/record/results.h"
 
 /* Cases of one machine that changed their level at once. */
 struct machines_step {
@@ -52,7 +52,7 @@ struct machines_cell {
   bool ran;
   double level;  /* of the case that is the slowest against the others; 0 = none is slower */
   double margin; /* the smallest change of that case that matters */
-  size_t bench;  /* that case, in measured.cases */
+  size_t bench;  /* that case, in results.cases */
 };
 
 struct machines {
@@ -72,7 +72,7 @@ struct machines {
 };
 
 /* Of runs in the order of time, all simulated or none. Never fails; measured is borrowed. */
-struct machines *machines_new(const struct measured *measured);
+struct machines *machines_new(const struct results *results);
 /* Accepts NULL. */
 void machines_free(struct machines *machines);
 /* Whether machines are compared with each other, not each with itself. */

@@ -77,18 +77,18 @@ static void machines_measure_upgrade(struct machines *m, struct machines_upgrade
   }
 }
 
-void machines_find_upgrades(struct machines *m, const struct measured *measured,
+void machines_find_upgrades(struct machines *m, const struct results *results,
                             const uint32_t *node_of) {
   SCOPED(arena_fini) struct arena scratch = {0};
   const char **driver = arena_array(&scratch, m->node_count, sizeof *driver);
-  struct machines_switch *switches = arena_array(&scratch, measured->run_count, sizeof *switches);
+  struct machines_switch *switches = arena_array(&scratch, results->run_count, sizeof *switches);
   size_t count = 0;
-  for (size_t r = 0; r < measured->run_count; r++) {
+  for (size_t r = 0; r < results->run_count; r++) {
     const size_t node = node_of[r];
-    const char *now = measured->environments[measured->runs[r].environment].driver_version;
+    const char *now = results->environments[results->runs[r].environment].driver_version;
     if (now != NULL && driver[node] != NULL && strcmp(driver[node], now) != 0) {
       struct machines_upgrade *upgrade = machines_find_upgrade(m, driver[node], now);
-      const size_t period = machines_period(m, measured->runs[r].started_at_ns);
+      const size_t period = machines_period(m, results->runs[r].started_at_ns);
       if (!upgrade->nodes[node]) {
         upgrade->nodes[node] = true;
         upgrade->node_count++;

@@ -29,15 +29,15 @@ struct connection {
   int nvlink_count;
 };
 
-const struct measured_gpu *outliers_gpu(const struct measured_environment *e, int number) {
+const struct results_gpu *outliers_gpu(const struct results_environment *e, int number) {
   const size_t found = FIRST_OF(i, e->gpu_count, e->gpus[i].number == number);
   return number >= 0 && found < e->gpu_count ? &e->gpus[found] : NULL;
 }
 
-static struct connection connection_of(const struct measured_environment *e,
-                                       const struct measured_flow *flow) {
-  const struct measured_gpu *a = outliers_gpu(e, flow->source_is_gpu ? flow->source : -1);
-  const struct measured_gpu *b = outliers_gpu(e, flow->target_is_gpu ? flow->target : -1);
+static struct connection connection_of(const struct results_environment *e,
+                                       const struct results_flow *flow) {
+  const struct results_gpu *a = outliers_gpu(e, flow->source_is_gpu ? flow->source : -1);
+  const struct results_gpu *b = outliers_gpu(e, flow->target_is_gpu ? flow->target : -1);
   const int from = a != NULL ? a->numa_node : flow->source;
   const int to = b != NULL ? b->numa_node : flow->target;
   struct connection connection = {.node_known = from >= 0 && to >= 0};
@@ -57,20 +57,20 @@ static struct connection connection_of(const struct measured_environment *e,
 /* Hash of the block, of the definition without the numbers of GPUs and nodes, of the GPUs' models,
  * and of how the ends of each flow are connected in that environment. */
 static uint64_t peer_group_of(const struct finder *f, size_t environment, size_t bench) {
-  const struct measured_environment *e = &f->measured->environments[environment];
-  const struct measured_case *c = &f->measured->cases[bench];
+  const struct results_environment *e = &f->results->environments[environment];
+  const struct results_case *c = &f->results->cases[bench];
   uint64_t hash = XXH64(c->block, strlen(c->block), 0);
   hash = XXH64(&f->traits[bench].definition, sizeof(uint64_t), hash);
   for (size_t i = 0; i < c->flow_count; i++) {
-    const struct measured_flow *flow = &c->flows[i];
+    const struct results_flow *flow = &c->flows[i];
     const struct connection connection = connection_of(e, flow);
     const int parts[] = {connection.same_node, connection.node_known, connection.peer_access,
                          connection.nvlink_count,
                          flow->source_is_gpu && flow->target_is_gpu &&
                              flow->source == flow->target};
     hash = XXH64(parts, sizeof parts, hash);
-    const struct measured_gpu *gpus[] = {outliers_gpu(e, flow->source_is_gpu ? flow->source : -1),
-                                         outliers_gpu(e, flow->target_is_gpu ? flow->target : -1)};
+    const struct results_gpu *gpus[] = {outliers_gpu(e, flow->source_is_gpu ? flow->source : -1),
+                                        outliers_gpu(e, flow->target_is_gpu ? flow->target : -1)};
     for (size_t g = 0; g < 2; g++) {
       if (gpus[g] != NULL && gpus[g]->name != NULL) {
         hash = XXH64(gpus[g]->name, strlen(gpus[g]->name), hash);
@@ -95,14 +95,14 @@ bool result_is_slow(const struct result *result) {
 }
 
 /* A chase is named from the GPU that loads to the memory, against the way of its bytes. */
-bool result_is_chase(const struct measured_case *bench) {
+bool result_is_chase(const struct results_case *bench) {
   return bench->figure == FIGURE_HOP;
 }
 
-static struct path outliers_path(const struct measured_case *bench) {
+static struct path outliers_path(const struct results_case *bench) {
   struct path path = {.known = false};
   for (size_t i = 0; i < bench->flow_count && bench->gpus != 0; i++) {
-    const struct measured_flow *flow = &bench->flows[i];
+    const struct results_flow *flow = &bench->flows[i];
     const struct path way = {true,         false,       flow->source_is_gpu, flow->target_is_gpu,
                              flow->source, flow->target};
     const struct path back = path_back(way);
@@ -120,11 +120,11 @@ static struct path outliers_path(const struct measured_case *bench) {
 }
 
 /* Kinds of memory at both ends of the measured flows, each pair once. */
-static const char *outliers_memory(struct arena *arena, const struct measured_case *bench,
+static const char *outliers_memory(struct arena *arena, const struct results_case *bench,
                                    bool back) {
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(MEMORY_MAX);
   for (size_t i = 0; i < bench->flow_count; i++) {
-    const struct measured_flow *flow = &bench->flows[i];
+    const struct results_flow *flow = &bench->flows[i];
     const char *from = back ? flow->target_memory : flow->source_memory;
     const char *to = back ? flow->source_memory : flow->target_memory;
     if (flow->load || (from == NULL && to == NULL)) {
@@ -139,7 +139,7 @@ static const char *outliers_memory(struct arena *arena, const struct measured_ca
   return arena_strdup(arena, text.text);
 }
 
-static enum size_class outliers_size_class(const struct measured_case *bench) {
+static enum size_class outliers_size_class(const struct results_case *bench) {
   if (bench->figure != FIGURE_RATE) {
     return SIZES_NONE;
   }
@@ -154,13 +154,13 @@ static const char *outliers_intern(struct text_index *texts, const char *text) {
 
 /* The texts outlive the finder: rows have them. */
 static const struct case_traits *outliers_traits(struct finder *f) {
-  const struct measured *measured = f->measured;
+  const struct results *results = f->results;
   struct arena *arena = &f->outliers->arena;
-  struct case_traits *traits = arena_array(&f->arena, measured->case_count, sizeof *traits);
+  struct case_traits *traits = arena_array(&f->arena, results->case_count, sizeof *traits);
   struct text_index texts = {.arena = arena};
-  for (size_t i = 0; i < measured->case_count; i++) {
-    const struct measured_case *bench = &measured->cases[i];
-    const bool again = i > 0 && strcmp(bench->key, measured->cases[i - 1].key) == 0;
+  for (size_t i = 0; i < results->case_count; i++) {
+    const struct results_case *bench = &results->cases[i];
+    const bool again = i > 0 && strcmp(bench->key, results->cases[i - 1].key) == 0;
     traits[i] = (struct case_traits){
         .definition = definition_hash_without_places(bench->definition),
         .place = again ? traits[i - 1].place : (uint32_t)i,
@@ -199,7 +199,7 @@ struct middle {
  * their mean. */
 static struct middle outliers_middle(const struct finder *f, const struct value *values,
                                      size_t count, bool old, double *scratch) {
-  const struct measured_run *runs = f->measured->runs;
+  const struct results_run *runs = f->results->runs;
   struct middle middle = {0};
   size_t latest = SIZE_MAX;
   double squares = 0;
@@ -241,8 +241,8 @@ static void outliers_add_result(struct finder *f, const struct value *values, si
     return;
   }
   const size_t bench = middle.last.bench;
-  const size_t environment = f->measured->runs[middle.last.run].environment;
-  f->results[f->result_count++] = (struct result){
+  const size_t environment = f->results->runs[middle.last.run].environment;
+  f->host_results[f->host_result_count++] = (struct result){
       .traits = &f->traits[bench],
       .bench = (uint32_t)bench,
       .environment = (uint32_t)environment,
@@ -256,16 +256,16 @@ static void outliers_add_result(struct finder *f, const struct value *values, si
 }
 
 /* Makes one result per machine of the medians of one case_key. */
-static void outliers_add_case(struct finder *f, const struct measured_median *medians, size_t count,
+static void outliers_add_case(struct finder *f, const struct results_median *medians, size_t count,
                               struct value *values, double *scratch) {
   size_t used = 0;
   uint64_t machine = 0;
   for (size_t i = 0; i < count; i++) {
     if (i == 0 || medians[i].run != medians[i - 1].run ||
         medians[i].bench != medians[i - 1].bench) {
-      machine = measured_hardware(f->measured, medians[i].run, medians[i].bench);
+      machine = results_hardware(f->results, medians[i].run, medians[i].bench);
     }
-    if (measured_counts(&medians[i]) && outliers_takes_run(f, medians[i].run)) {
+    if (results_counts(&medians[i]) && outliers_takes_run(f, medians[i].run)) {
       values[used++] = (struct value){.machine = machine,
                                       .rate = -log(medians[i].ns),
                                       .error = medians[i].error,
@@ -282,30 +282,30 @@ static void outliers_add_case(struct finder *f, const struct measured_median *me
 ORDER_DEFINE(outliers_compare_results, struct result, ORDER(x->peer_group, y->peer_group) ?: ORDER(x->host, y->host) ?: ORDER(x->bench, y->bench))
 
 static void outliers_read(struct finder *f) {
-  const struct measured *measured = f->measured;
-  struct value *values = arena_array(&f->arena, measured->median_count, sizeof *values);
-  double *scratch = arena_array(&f->arena, measured->median_count, sizeof *scratch);
+  const struct results *results = f->results;
+  struct value *values = arena_array(&f->arena, results->median_count, sizeof *values);
+  double *scratch = arena_array(&f->arena, results->median_count, sizeof *scratch);
   f->traits = outliers_traits(f);
-  uint32_t *hosts = analysis_equal_environments(measured, false, &f->arena);
-  for (size_t e = 0; e < measured->environment_count; e++) {
+  uint32_t *hosts = analysis_equal_environments(results, false, &f->arena);
+  for (size_t e = 0; e < results->environment_count; e++) {
     hosts[e] = hosts[e] != UINT32_MAX ? hosts[e] : (uint32_t)e;
   }
   f->hosts = hosts;
-  f->results = arena_array(&f->arena, measured->median_count, sizeof *f->results);
-  FOR_EACH_GROUP(first, last, measured->median_count, analysis_is_same_key(measured, first, last)) {
-    outliers_add_case(f, measured->medians + first, last - first, values, scratch);
+  f->host_results = arena_array(&f->arena, results->median_count, sizeof *f->host_results);
+  FOR_EACH_GROUP(first, last, results->median_count, analysis_is_same_key(results, first, last)) {
+    outliers_add_case(f, results->medians + first, last - first, values, scratch);
   }
-  ORDER_SORT(f->results, f->result_count, outliers_compare_results);
+  ORDER_SORT(f->host_results, f->host_result_count, outliers_compare_results);
 }
 
 /* ---- the same place on many hosts ---- */
 
 static size_t outliers_count_hosts(struct finder *f) {
-  bool *seen = arena_array(&f->arena, f->measured->environment_count, sizeof *seen);
+  bool *seen = arena_array(&f->arena, f->results->environment_count, sizeof *seen);
   size_t hosts = 0;
-  for (size_t i = 0; i < f->result_count; i++) {
-    hosts += seen[f->results[i].host] ? 0 : 1;
-    seen[f->results[i].host] = true;
+  for (size_t i = 0; i < f->host_result_count; i++) {
+    hosts += seen[f->host_results[i].host] ? 0 : 1;
+    seen[f->host_results[i].host] = true;
   }
   return hosts;
 }
@@ -342,30 +342,30 @@ static void outliers_level_places(const struct finder *f, struct result *results
 }
 
 static void outliers_level(struct finder *f) {
-  struct result **sorted = arena_array(&f->arena, f->result_count, sizeof *sorted);
-  double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
-  FOR_EACH_GROUP(first, last, f->result_count,
-                 f->results[last].peer_group == f->results[first].peer_group) {
-    outliers_level_places(f, f->results + first, last - first, sorted, scratch);
+  struct result **sorted = arena_array(&f->arena, f->host_result_count, sizeof *sorted);
+  double *scratch = arena_array(&f->arena, f->host_result_count, sizeof *scratch);
+  FOR_EACH_GROUP(first, last, f->host_result_count,
+                 f->host_results[last].peer_group == f->host_results[first].peer_group) {
+    outliers_level_places(f, f->host_results + first, last - first, sorted, scratch);
   }
 }
 
-enum status outliers_find(const struct measured *measured, const struct outliers_options *options,
+enum status outliers_find(const struct results *results, const struct outliers_options *options,
                           struct outliers **outliers, struct error *err) {
   size_t simulated = 0;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    simulated += measured->environments[measured->runs[i].environment].simulated;
+  for (size_t i = 0; i < results->run_count; i++) {
+    simulated += results->environments[results->runs[i].environment].simulated;
   }
-  RETURN_ON_ERROR(analysis_check_simulated(simulated, measured->run_count, err));
+  RETURN_ON_ERROR(analysis_check_simulated(simulated, results->run_count, err));
   struct finder f = {
-      .measured = measured, .options = options, .outliers = memory_new(1, sizeof *f.outliers)};
+      .results = results, .options = options, .outliers = memory_new(1, sizeof *f.outliers)};
   outliers_read(&f);
   f.outliers->hosts = outliers_count_hosts(&f);
   f.outliers->is_fleet = f.outliers->hosts >= OUTLIER_FLEET_HOSTS;
   if (f.outliers->is_fleet) {
     outliers_level(&f);
   }
-  f.observation_capacity = OBSERVATIONS_EXPECTED * f.result_count;
+  f.observation_capacity = OBSERVATIONS_EXPECTED * f.host_result_count;
   f.observations = arena_array(&f.arena, f.observation_capacity, sizeof *f.observations);
   outliers_observe(&f);
   outliers_judge(&f);

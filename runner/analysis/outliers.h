@@ -88,10 +88,10 @@ struct outlier {
   double robust_z;
   size_t cases, slow_cases; /* slow_cases: slower than their peers by more than the margin */
   const char *paths;        /* of slow_cases, each once, ", " between; NULL = none is slow */
-  size_t environment;       /* in measured.environments */
-  size_t worst;             /* in measured.cases */
+  size_t environment;       /* in results.environments */
+  size_t worst;             /* in results.cases */
   double worst_change;
-  size_t other; /* of undecided: what it was compared with, in measured.cases; else SIZE_MAX */
+  size_t other;       /* of undecided: what it was compared with, in results.cases; else SIZE_MAX */
   const char *rivals; /* the faster half, "gpu0,gpu1", where name is the slower one; else NULL */
   int host_link;      /* the GPU whose way to the host this is; -1 = none */
   int gpus[2]; /* what it is made of, the lower number first; -1 = none: a GPU or its way to the
@@ -111,11 +111,11 @@ struct outlier_verdict {
   const char *rivals; /* as in struct outlier */
   int host_link;
   int gpus[2];
-  size_t environment; /* in measured.environments: where it was last seen */
+  size_t environment; /* in results.environments: where it was last seen */
   enum outlier_role direction;
   bool direction_is_vague; /* ROLE_BOTH, from what goes both ways at once alone */
   double change, least;    /* largest and smallest slowdown */
-  size_t worst, mildest;   /* in measured.cases: the one of each; SIZE_MAX = of several cases */
+  size_t worst, mildest;   /* in results.cases: the one of each; SIZE_MAX = of several cases */
   size_t cases, slow_cases;
   const char *blocks; /* ", " between */
 };
@@ -126,7 +126,7 @@ struct outlier_part {
   const char *host, *name;
   const char *uuid, *pci_address; /* of its GPU, ", " between two; NULL = of none, or not known */
   uint64_t gpus;      /* bit i: it is GPU i, or a link of all of them; 0 = the machine */
-  size_t environment; /* in measured.environments: where it was last seen */
+  size_t environment; /* in results.environments: where it was last seen */
   double change, least;
   size_t cases, slow_cases;
   const char *blocks;   /* ", " between */
@@ -140,14 +140,14 @@ struct outlier_part {
 /* A host in a block. */
 struct outlier_cell {
   size_t cases;  /* with a result */
-  size_t worst;  /* in measured.cases: the one that is slowest, as its margin has it */
+  size_t worst;  /* in results.cases: the one that is slowest, as its margin has it */
   double change; /* of its rate against its peers, relative */
   double margin;
   bool slow; /* something there is slow */
 };
 
 /* Whether the case measures the part. */
-bool outliers_part_has(const struct outlier_part *part, const struct measured_case *bench);
+bool outliers_part_has(const struct outlier_part *part, const struct results_case *bench);
 
 struct outliers {
   struct arena arena;
@@ -182,7 +182,7 @@ struct outliers_options {
 };
 
 /* STATUS_INVALID: real and simulated results together. *outliers is set on success. */
-enum status outliers_find(const struct measured *measured, const struct outliers_options *options,
+enum status outliers_find(const struct results *results, const struct outliers_options *options,
                           struct outliers **outliers, struct error *err) CHECK_RESULT;
 /* Accepts NULL. */
 void outliers_free(struct outliers *outliers);

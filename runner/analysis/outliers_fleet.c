@@ -49,11 +49,11 @@ static const char *fleet_join(struct arena *arena, const char *list, const char 
 
 static void fleet_set_gpus(struct finder *f, const struct outlier_verdict *verdict,
                            struct outlier_part *part) {
-  const struct measured_environment *e = &f->measured->environments[verdict->environment];
+  const struct results_environment *e = &f->results->environments[verdict->environment];
   struct arena *arena = &f->outliers->arena;
   for (size_t i = 0; i < 2 && verdict->gpus[i] >= 0; i++) {
     part->gpus |= verdict->gpus[i] < ANALYSIS_GPUS_MAX ? UINT64_C(1) << verdict->gpus[i] : 0;
-    const struct measured_gpu *gpu = outliers_gpu(e, verdict->gpus[i]);
+    const struct results_gpu *gpu = outliers_gpu(e, verdict->gpus[i]);
     if (gpu != NULL && gpu->uuid != NULL) {
       part->uuid =
           part->uuid == NULL ? gpu->uuid : arena_format(arena, "%s, %s", part->uuid, gpu->uuid);
@@ -68,21 +68,21 @@ static void fleet_set_gpus(struct finder *f, const struct outlier_verdict *verdi
 
 /* Whether the run before, of those on that host, says the same. */
 static bool fleet_is_said(const struct finder *f, size_t condition, uint32_t host) {
-  const struct measured_condition *conditions = f->measured->conditions;
+  const struct results_condition *conditions = f->results->conditions;
   return ANY_OF(i, condition,
-                f->hosts[f->measured->runs[conditions[i].run].environment] == host &&
+                f->hosts[f->results->runs[conditions[i].run].environment] == host &&
                     outliers_takes_run(f, conditions[i].run) &&
                     strcmp(conditions[i].text, conditions[condition].text) == 0);
 }
 
 /* What checks and telemetry said of the part. That a run is not complete slows nothing. */
 static const char *fleet_evidence(struct finder *f, const struct outlier_verdict *verdict) {
-  const struct measured *measured = f->measured;
+  const struct results *results = f->results;
   const uint32_t host = f->hosts[verdict->environment];
   const char *evidence = NULL;
-  for (size_t i = 0; i < measured->condition_count; i++) {
-    const struct measured_condition *condition = &measured->conditions[i];
-    const bool here = f->hosts[measured->runs[condition->run].environment] == host &&
+  for (size_t i = 0; i < results->condition_count; i++) {
+    const struct results_condition *condition = &results->conditions[i];
+    const bool here = f->hosts[results->runs[condition->run].environment] == host &&
                       outliers_takes_run(f, condition->run);
     const bool named = verdict->entity == ENTITY_HOST ||
                        (condition->gpu >= 0 &&
@@ -108,7 +108,7 @@ static const char *fleet_part_name(struct arena *arena, const struct outlier_ver
               : arena_format(arena, "gpu%d", verdict->gpus[0]);
 }
 
-bool outliers_part_has(const struct outlier_part *part, const struct measured_case *bench) {
+bool outliers_part_has(const struct outlier_part *part, const struct results_case *bench) {
   return strings_has_word(part->blocks, bench->block) && (part->gpus & bench->gpus) == part->gpus;
 }
 
@@ -118,8 +118,8 @@ bool outliers_part_has(const struct outlier_part *part, const struct measured_ca
 static bool fleet_is_worse(const struct finder *f, const struct result *result, const bool *slow,
                            double *scratch) {
   size_t count = 0;
-  for (size_t i = 0; i < f->result_count; i++) {
-    const struct result *other = &f->results[i];
+  for (size_t i = 0; i < f->host_result_count; i++) {
+    const struct result *other = &f->host_results[i];
     if (other->traits->place == result->traits->place && other->host != result->host &&
         !slow[other->host]) {
       scratch[count++] = other->rate;
@@ -138,7 +138,7 @@ static bool fleet_is_worse(const struct finder *f, const struct result *result, 
   const double spread = fmax(others.spread, own);
   const double excess = others.middle - result->rate + log1p(-result->traits->margin);
   const double t = excess / (spread * sqrt(1 + 1 / (double)count));
-  return t > 0 && student_upper(t, others.df) * (double)f->result_count <= OUTLIER_ALONE_ALPHA;
+  return t > 0 && student_upper(t, others.df) * (double)f->host_result_count <= OUTLIER_ALONE_ALPHA;
 }
 
 /* A result may be an exception of its own, for what a process got differs: one that is certain
@@ -147,9 +147,9 @@ static bool fleet_is_certain(const struct finder *f, const struct outlier_part *
                              const bool *slow, double *scratch) {
   const uint32_t host = f->hosts[part->environment];
   const bool alone = part->slow_cases < 2 || 2 * part->slow_cases < part->cases;
-  for (size_t i = 0; !alone && i < f->result_count; i++) {
-    const struct result *result = &f->results[i];
-    if (result->host == host && outliers_part_has(part, &f->measured->cases[result->bench]) &&
+  for (size_t i = 0; !alone && i < f->host_result_count; i++) {
+    const struct result *result = &f->host_results[i];
+    if (result->host == host && outliers_part_has(part, &f->results->cases[result->bench]) &&
         fleet_is_worse(f, result, slow, scratch)) {
       return true;
     }
@@ -166,8 +166,8 @@ struct fleet_span {
 static struct fleet_span fleet_span(const struct finder *f, uint32_t host, const char *blocks) {
   struct fleet_span span = {0};
   double sum = 0;
-  for (size_t i = 0; i < f->result_count; i++) {
-    const struct result *result = &f->results[i];
+  for (size_t i = 0; i < f->host_result_count; i++) {
+    const struct result *result = &f->host_results[i];
     if (result->host == host && strings_has_word(blocks, result->traits->block)) {
       span.cases++;
       span.slow_cases += result_is_slow(result);
@@ -227,10 +227,10 @@ static void fleet_join_host(struct finder *f, uint32_t host) {
 static bool fleet_is_of_gpus(const struct finder *f, uint32_t host, const char *blocks,
                              uint64_t gpus) {
   bool others = false;
-  for (size_t i = 0; i < f->result_count; i++) {
-    const struct result *result = &f->results[i];
+  for (size_t i = 0; i < f->host_result_count; i++) {
+    const struct result *result = &f->host_results[i];
     if (result->host == host && strings_has_word(blocks, result->traits->block) &&
-        (f->measured->cases[result->bench].gpus & gpus) != gpus) {
+        (f->results->cases[result->bench].gpus & gpus) != gpus) {
       if (result_is_slow(result)) {
         return false;
       }
@@ -259,7 +259,7 @@ static void fleet_drop_host(struct finder *f, struct outlier_part *all) {
 
 static void fleet_join_hosts(struct finder *f) {
   struct outliers *outliers = f->outliers;
-  bool *seen = arena_array(&f->arena, f->measured->environment_count, sizeof *seen);
+  bool *seen = arena_array(&f->arena, f->results->environment_count, sizeof *seen);
   for (size_t i = 0; i < outliers->part_count; i++) {
     fleet_drop_host(f, &outliers->parts[i]);
   }
@@ -284,9 +284,9 @@ void outliers_make_parts(struct finder *f) {
   struct arena *arena = &outliers->arena;
   const size_t count = outliers->verdict_count;
   bool *taken = arena_array(&f->arena, count, sizeof *taken);
-  uint32_t *marks = arena_array(&f->arena, f->result_count, sizeof *marks);
-  bool *slow = arena_array(&f->arena, f->measured->environment_count, sizeof *slow); /* by host */
-  double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
+  uint32_t *marks = arena_array(&f->arena, f->host_result_count, sizeof *marks);
+  bool *slow = arena_array(&f->arena, f->results->environment_count, sizeof *slow); /* by host */
+  double *scratch = arena_array(&f->arena, f->host_result_count, sizeof *scratch);
   outliers->parts = arena_array(arena, count, sizeof *outliers->parts);
   for (size_t i = 0; i < count; i++) {
     const struct outlier_verdict *first = &outliers->verdicts[i];
@@ -343,16 +343,16 @@ ORDER_DEFINE(fleet_compare_hosts, struct fleet_host, strcmp(x->name, y->name))
 
 /* Hosts with results get numbers, in the order of their names. */
 static size_t *fleet_number_hosts(struct finder *f) {
-  const size_t count = f->measured->environment_count;
+  const size_t count = f->results->environment_count;
   struct outliers *outliers = f->outliers;
   size_t *numbers = arena_array(&f->arena, count, sizeof *numbers);
   struct fleet_host *hosts = arena_array(&f->arena, outliers->hosts, sizeof *hosts);
   bool *seen = arena_array(&f->arena, count, sizeof *seen);
   size_t found = 0;
-  for (size_t i = 0; i < f->result_count; i++) {
-    const uint32_t host = f->results[i].host;
+  for (size_t i = 0; i < f->host_result_count; i++) {
+    const uint32_t host = f->host_results[i].host;
     if (!seen[host]) {
-      const char *name = f->measured->environments[host].node;
+      const char *name = f->results->environments[host].node;
       hosts[found++] = (struct fleet_host){name != NULL ? name : "", host};
     }
     seen[host] = true;
@@ -380,12 +380,12 @@ static void fleet_add_to_cell(const struct result *result, struct outlier_cell *
 /* What is usual of each block: results are their peers' middle and a deviation. */
 static void fleet_set_usual(struct finder *f, const uint32_t *block_of) {
   struct outliers *outliers = f->outliers;
-  double *scratch = arena_array(&f->arena, f->result_count, sizeof *scratch);
+  double *scratch = arena_array(&f->arena, f->host_result_count, sizeof *scratch);
   outliers->usual = arena_array(&outliers->arena, outliers->block_count, sizeof *outliers->usual);
   for (size_t b = 0; b < outliers->block_count; b++) {
     size_t count = 0;
-    for (size_t i = 0; i < f->result_count; i++) {
-      const struct result *result = &f->results[i];
+    for (size_t i = 0; i < f->host_result_count; i++) {
+      const struct result *result = &f->host_results[i];
       if (block_of[result->bench] == b && !isnan(result->deviation)) {
         scratch[count++] = result->rate - result->deviation;
       }
@@ -397,14 +397,14 @@ static void fleet_set_usual(struct finder *f, const uint32_t *block_of) {
 void outliers_make_cells(struct finder *f) {
   struct outliers *outliers = f->outliers;
   struct text_index blocks = {.arena = &outliers->arena};
-  const uint32_t *block_of = analysis_number_blocks(f->measured, &blocks, &f->arena);
+  const uint32_t *block_of = analysis_number_blocks(f->results, &blocks, &f->arena);
   const size_t *numbers = fleet_number_hosts(f);
   outliers->blocks = blocks.texts;
   outliers->block_count = blocks.count;
   outliers->cells =
       arena_array(&outliers->arena, outliers->hosts * blocks.count, sizeof *outliers->cells);
-  for (size_t i = 0; i < f->result_count; i++) {
-    const struct result *result = &f->results[i];
+  for (size_t i = 0; i < f->host_result_count; i++) {
+    const struct result *result = &f->host_results[i];
     fleet_add_to_cell(
         result, &outliers->cells[numbers[result->host] * blocks.count + block_of[result->bench]]);
   }

@@ -85,13 +85,13 @@ struct candidate {
 };
 
 struct finder {
-  const struct measured *measured;
+  const struct results *results;
   const struct outliers_options *options;
   const struct case_traits *traits; /* by case */
   const uint32_t *hosts;            /* by environment: the first with its name */
   struct outliers *outliers;
-  struct result *results; /* in the order of peer groups and hosts */
-  size_t result_count;
+  struct result *host_results; /* in the order of peer groups and hosts */
+  size_t host_result_count;
   struct observation *observations;
   size_t observation_count, observation_capacity;
   size_t row_capacity;
@@ -115,13 +115,13 @@ static inline struct path path_back(struct path path) {
                        path.to,    path.from};
 }
 /* NULL = there is no GPU of that number, which may be -1. */
-const struct measured_gpu *outliers_gpu(const struct measured_environment *e, int number);
+const struct results_gpu *outliers_gpu(const struct results_environment *e, int number);
 bool result_is_slow(const struct result *result); /* by more than the margin */
 /* What is usual among rates, the median, or among changes (robust_usual_change()). */
 double outliers_usual(const struct finder *f, const double *values, size_t count);
 /* By options.sides. */
 bool outliers_takes_run(const struct finder *f, size_t run);
-bool result_is_chase(const struct measured_case *bench);
+bool result_is_chase(const struct results_case *bench);
 
 /* What a result tells of a component that the caller sets. */
 struct observation result_observation(const struct result *result);

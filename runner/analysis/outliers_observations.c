@@ -168,12 +168,12 @@ static bool table_observe(struct finder *f, struct result *results, size_t count
 /* ---- all else ---- */
 
 /* Role of a GPU in the flows of a case; ROLE_NONE = some flows do not touch it. */
-static enum outlier_role observations_role(const struct measured_case *bench, int gpu) {
+static enum outlier_role observations_role(const struct results_case *bench, int gpu) {
   bool source = true;
   bool target = true;
   bool any = true;
   for (size_t i = 0; i < bench->flow_count; i++) {
-    const struct measured_flow *flow = &bench->flows[i];
+    const struct results_flow *flow = &bench->flows[i];
     if (flow->load) {
       continue;
     }
@@ -196,7 +196,7 @@ static enum outlier_role observations_role(const struct measured_case *bench, in
 
 /* The host, the GPUs that all flows touch, and the link where all flows use one. */
 static void observations_add_components(struct finder *f, const struct result *result) {
-  const struct measured_case *bench = &f->measured->cases[result->bench];
+  const struct results_case *bench = &f->results->cases[result->bench];
   struct observation observation = result_observation(result);
   observation.component.entity = ENTITY_HOST;
   observations_add(f, &observation);
@@ -301,14 +301,14 @@ static void observations_of_many(struct finder *f, struct result *results, size_
 }
 
 void outliers_observe(struct finder *f) {
-  FOR_EACH_GROUP(first, last, f->result_count,
-                 f->results[last].peer_group == f->results[first].peer_group) {
+  FOR_EACH_GROUP(first, last, f->host_result_count,
+                 f->host_results[last].peer_group == f->host_results[first].peer_group) {
     if (last - first >= ROBUST_COUNT_MIN) {
-      observations_of_many(f, f->results + first, last - first);
+      observations_of_many(f, f->host_results + first, last - first);
     } else {
       f->outliers->without_peers += last - first;
       if (last - first == 2) {
-        observations_of_two(f, f->results + first);
+        observations_of_two(f, f->host_results + first);
       }
     }
   }

@@ -19,7 +19,7 @@ static const char *rows_path_name(struct arena *arena, const struct path *path, 
 }
 
 static const char *rows_host_name(const struct finder *f, const struct component *component) {
-  const char *name = f->measured->environments[component->host].node;
+  const char *name = f->results->environments[component->host].node;
   return name != NULL ? name : "";
 }
 
@@ -39,7 +39,7 @@ static const char *rows_component_name(struct finder *f, const struct component 
 static bool rows_is_about(const struct finder *f, const struct result *result,
                           const struct candidate *candidate) {
   const struct component *component = &candidate->observation.component;
-  const struct measured_case *bench = &f->measured->cases[result->bench];
+  const struct results_case *bench = &f->results->cases[result->bench];
   const struct path *path = &result->traits->path;
   const struct path reverse = path_back(component->path);
   const bool back = candidate->role == ROLE_BOTH && component->entity == ENTITY_LINK &&
@@ -78,8 +78,8 @@ static void rows_count_cases(struct finder *f, const struct candidate *candidate
   size_t capacity = 0;
   row->cases = row->slow_cases = 0;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
-  for (size_t i = 0; i < f->result_count; i++) {
-    const struct result *result = &f->results[i];
+  for (size_t i = 0; i < f->host_result_count; i++) {
+    const struct result *result = &f->host_results[i];
     if (isnan(result->deviation) || !rows_is_about(f, result, candidate)) {
       continue;
     }
@@ -104,12 +104,12 @@ static void rows_count_cases(struct finder *f, const struct candidate *candidate
 /* The GPU whose way to the host the component is; -1 = it is none. */
 static int rows_host_link(const struct finder *f, const struct observation *observation) {
   const struct component *component = &observation->component;
-  const struct measured_case *bench = &f->measured->cases[observation->worst];
+  const struct results_case *bench = &f->results->cases[observation->worst];
   if (component->entity == ENTITY_LINK) {
     const struct path *path = &component->path;
     return path->from_gpu == path->to_gpu ? -1 : path->from_gpu ? path->from : path->to;
   }
-  const struct measured_flow *flows = bench->flows;
+  const struct results_flow *flows = bench->flows;
   const bool host = component->entity == ENTITY_GPU && bench->flow_count > 0 &&
                     ALL_OF(i, bench->flow_count,
                            flows[i].load || flows[i].source_is_gpu != flows[i].target_is_gpu);
@@ -160,7 +160,7 @@ static const char *rows_join_half(struct finder *f, struct candidate *const *hal
 /* Whether a block has several kinds of memory. */
 static bool rows_has_memories(const struct finder *f, const char *block) {
   const char *memory = NULL;
-  for (size_t i = 0; i < f->measured->case_count; i++) {
+  for (size_t i = 0; i < f->results->case_count; i++) {
     const struct case_traits *traits = &f->traits[i];
     if (traits->block == block && memory != NULL && traits->memory != memory) {
       return true;
@@ -207,8 +207,8 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
       .direction = rows_direction(candidate),
       .verdict = SIZE_MAX,
   };
-  const struct measured_gpu *gpu =
-      outliers_gpu(&f->measured->environments[row.environment],
+  const struct results_gpu *gpu =
+      outliers_gpu(&f->results->environments[row.environment],
                    component->entity == ENTITY_GPU ? component->path.from : -1);
   row.uuid = gpu != NULL ? gpu->uuid : NULL;
   rows_set_gpus(component, &row);
@@ -339,7 +339,7 @@ void outliers_count_row(const struct finder *f, const struct outlier *row, uint3
     if (marks[at] != number) {
       marks[at] = number;
       counts->cases++;
-      counts->slow_cases += result_is_slow(&f->results[at]);
+      counts->slow_cases += result_is_slow(&f->host_results[at]);
     }
   }
 }
@@ -347,7 +347,7 @@ void outliers_count_row(const struct finder *f, const struct outlier *row, uint3
 /* A case counts once, though it tells of a GPU as source and as target. */
 static void rows_count_verdicts(struct finder *f) {
   struct outliers *outliers = f->outliers;
-  uint32_t *marks = arena_array(&f->arena, f->result_count, sizeof *marks);
+  uint32_t *marks = arena_array(&f->arena, f->host_result_count, sizeof *marks);
   for (size_t v = 0; v < outliers->verdict_count; v++) {
     struct outlier_verdict *verdict = &outliers->verdicts[v];
     struct case_counts counts = {0};

@@ -61,7 +61,7 @@ static void power_take_all(const struct comparison *comparison, struct power_spr
     const size_t at = row->input;
     if (learning[at].families != NULL) {
       struct power_case *taken = &spreads->cases[spreads->count++];
-      *taken = (struct power_case){.key = comparison->measured->cases[row->bench].key,
+      *taken = (struct power_case){.key = comparison->results->cases[row->bench].key,
                                    .delta = row->delta};
       power_take(&comparison->inputs[at], &priors[at], &learning[at].a_sample,
                  spreads->between_known, taken);
@@ -70,14 +70,14 @@ static void power_take_all(const struct comparison *comparison, struct power_spr
   ORDER_SORT(spreads->cases, spreads->count, power_compare_cases);
 }
 
-enum status power_learn(const struct measured *measured, struct power_spreads *spreads,
+enum status power_learn(const struct results *results, struct power_spreads *spreads,
                         struct error *err) {
   struct comparison *comparison = NULL;
   const struct compare_options options = {
       .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}, .one_side = true};
   *spreads = (struct power_spreads){0};
-  enum side *sides = arena_array(&spreads->arena, measured->run_count, sizeof *sides);
-  RETURN_ON_ERROR(compare(measured, sides, &options, &comparison, err)); /* all are SIDE_A, 0 */
+  enum side *sides = arena_array(&spreads->arena, results->run_count, sizeof *sides);
+  RETURN_ON_ERROR(compare(results, sides, &options, &comparison, err)); /* all are SIDE_A, 0 */
   power_take_all(comparison, spreads);
   comparison_free(comparison);
   return STATUS_OK;

@@ -30,7 +30,7 @@ struct power_spreads {
 };
 
 /* From all runs of measured, which is borrowed. arena_fini(&spreads->arena) ends it. */
-enum status power_learn(const struct measured *measured, struct power_spreads *spreads,
+enum status power_learn(const struct results *results, struct power_spreads *spreads,
                         struct error *err) CHECK_RESULT;
 /* Without any: what two processes of a quiet machine differ by (ROBUST_SPREAD), thrice as much of
  * small copies and of times; so do runs. */

@@ -4,7 +4,7 @@
 #include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "runner/console/shell_word.h"
-#include "runner/record/measured.h"
+#include "runner/record/results.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct advice_words {
   size_t count;
 };
 
-static struct advice_words advice_words_of(struct arena *arena, const struct measured_run *run) {
+static struct advice_words advice_words_of(struct arena *arena, const struct results_run *run) {
   json_t *list = run->argv != NULL ? json_loads(run->argv, 0, NULL) : NULL;
   struct advice_words words = {.items = arena_array(arena, json_array_size(list), sizeof(char *))};
   for (size_t i = 0; i < json_array_size(list); i++) {
@@ -38,7 +38,7 @@ static bool advice_has_option(const struct advice_words *words, const char *name
 }
 
 /* Whether the command of the run measures its scenario if it is given again. */
-static bool advice_is_plain(struct arena *arena, const struct measured_run *run) {
+static bool advice_is_plain(struct arena *arena, const struct results_run *run) {
   const struct advice_words words = advice_words_of(arena, run);
   /* A file of others may hold any command. */
   return words.count > 0 && strcmp(words.items[0], "run") == 0 &&
@@ -80,7 +80,7 @@ static size_t advice_left_out(const struct advice_words *words, size_t w, size_t
 }
 
 /* The words that say what is measured. */
-static const char *advice_measured_words(struct arena *arena, const struct measured_run *run) {
+static const char *advice_measured_words(struct arena *arena, const struct results_run *run) {
   const struct advice_words words = advice_words_of(arena, run);
   const char *text = "";
   for (size_t w = 0; w < words.count;) {
@@ -93,26 +93,26 @@ static const char *advice_measured_words(struct arena *arena, const struct measu
 
 /* Whether the commands of both runs measure the same: they differ in the database and the name of
  * the node alone. */
-static bool advice_is_same(struct arena *arena, const struct measured_run *a,
-                           const struct measured_run *b) {
+static bool advice_is_same(struct arena *arena, const struct results_run *a,
+                           const struct results_run *b) {
   return advice_is_plain(arena, a) && advice_is_plain(arena, b) &&
          strcmp(advice_measured_words(arena, a), advice_measured_words(arena, b)) == 0;
 }
 
-bool advice_is_imported(const struct measured_run *run) {
+bool advice_is_imported(const struct results_run *run) {
   return strcmp(run->origin, "imported") == 0;
 }
 
 /* What its command is good for: rather one that can be given again, and none of an import. */
-static unsigned advice_rank(struct arena *arena, const struct measured_run *run) {
+static unsigned advice_rank(struct arena *arena, const struct results_run *run) {
   return advice_is_imported(run) ? 0 : advice_is_plain(arena, run) ? 2 : 1;
 }
 
 /* The first of the cases with its case_key, for each: they are adjacent. */
-static size_t *advice_find_firsts(struct arena *arena, const struct measured *measured) {
-  size_t *firsts = arena_array(arena, measured->case_count, sizeof *firsts);
-  for (size_t i = 1; i < measured->case_count; i++) {
-    const bool same = strcmp(measured->cases[i].key, measured->cases[i - 1].key) == 0;
+static size_t *advice_find_firsts(struct arena *arena, const struct results *results) {
+  size_t *firsts = arena_array(arena, results->case_count, sizeof *firsts);
+  for (size_t i = 1; i < results->case_count; i++) {
+    const bool same = strcmp(results->cases[i].key, results->cases[i - 1].key) == 0;
     firsts[i] = same ? firsts[i - 1] : i;
   }
   return firsts;
@@ -125,17 +125,17 @@ struct advice_cases {
 };
 
 static bool advice_is_open_case(const struct advice_cases *cases,
-                                const struct measured_median *median) {
+                                const struct results_median *median) {
   return median->process != 0 && cases->open[cases->firsts[median->bench]];
 }
 
 /* How many open cases each run measured. */
-static size_t *advice_count_open(struct arena *arena, const struct measured *measured,
+static size_t *advice_count_open(struct arena *arena, const struct results *results,
                                  const struct advice_cases *cases) {
-  size_t *counts = arena_array(arena, measured->run_count, sizeof *counts);
-  size_t *counted = arena_array(arena, measured->run_count, sizeof *counted); /* from 1 */
-  for (size_t i = 0; i < measured->median_count; i++) {
-    const struct measured_median *median = &measured->medians[i];
+  size_t *counts = arena_array(arena, results->run_count, sizeof *counts);
+  size_t *counted = arena_array(arena, results->run_count, sizeof *counted); /* from 1 */
+  for (size_t i = 0; i < results->median_count; i++) {
+    const struct results_median *median = &results->medians[i];
     const size_t number = cases->firsts[median->bench] + 1;
     if (advice_is_open_case(cases, median) && counted[median->run] != number) {
       counted[median->run] = number;
@@ -149,9 +149,9 @@ static size_t *advice_count_open(struct arena *arena, const struct measured *mea
  * again. */
 static size_t advice_pick_run(struct arena *arena, const struct compare_result *result,
                               const size_t *counts) {
-  const struct measured_run *runs = result->measured->runs;
+  const struct results_run *runs = result->results->runs;
   size_t best = 0;
-  for (size_t i = 1; i < result->measured->run_count; i++) {
+  for (size_t i = 1; i < result->results->run_count; i++) {
     const unsigned rank = result->sides[i] == SIDE_NONE ? 0 : advice_rank(arena, &runs[i]);
     const unsigned known = advice_rank(arena, &runs[best]);
     const int order = ORDER(rank > 0, known > 0)
@@ -163,39 +163,39 @@ static size_t advice_pick_run(struct arena *arena, const struct compare_result *
   return best;
 }
 
-const struct measured_run **advice_find_runs(struct arena *arena,
-                                             const struct compare_result *result, size_t *count) {
-  const struct measured *measured = result->measured;
+const struct results_run **advice_find_runs(struct arena *arena,
+                                            const struct compare_result *result, size_t *count) {
+  const struct results *results = result->results;
   const struct comparison *comparison = result->comparison;
   const struct advice_cases cases = {
-      .firsts = advice_find_firsts(arena, measured),
-      .open = arena_array(arena, measured->case_count, sizeof *cases.open)};
-  const struct measured_run **again = arena_array(arena, measured->run_count, sizeof *again);
+      .firsts = advice_find_firsts(arena, results),
+      .open = arena_array(arena, results->case_count, sizeof *cases.open)};
+  const struct results_run **again = arena_array(arena, results->run_count, sizeof *again);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     cases.open[cases.firsts[row->bench]] |= comparison_row_is_to_decide(comparison, row);
   }
-  const size_t *counts = advice_count_open(arena, measured, &cases);
+  const size_t *counts = advice_count_open(arena, results, &cases);
   size_t run = advice_pick_run(arena, result, counts);
   *count = 0;
   do {
-    again[(*count)++] = &measured->runs[run];
-    for (size_t i = 0; i < measured->median_count; i++) {
-      const struct measured_median *median = &measured->medians[i];
+    again[(*count)++] = &results->runs[run];
+    for (size_t i = 0; i < results->median_count; i++) {
+      const struct results_median *median = &results->medians[i];
       if (median->run == run && advice_is_open_case(&cases, median)) {
         cases.open[cases.firsts[median->bench]] = false;
       }
     }
-    counts = advice_count_open(arena, measured, &cases);
+    counts = advice_count_open(arena, results, &cases);
     run = advice_pick_run(arena, result, counts);
   } while (counts[run] > 0);
   return again;
 }
 
-const struct measured_run *advice_own_run(struct arena *arena, const struct compare_result *result,
-                                          enum side side, const struct measured_run *of) {
-  for (size_t i = result->measured->run_count; i-- > 0;) {
-    const struct measured_run *run = &result->measured->runs[i];
+const struct results_run *advice_own_run(struct arena *arena, const struct compare_result *result,
+                                         enum side side, const struct results_run *of) {
+  for (size_t i = result->results->run_count; i-- > 0;) {
+    const struct results_run *run = &result->results->runs[i];
     if (result->sides[i] == side && advice_is_same(arena, run, of)) {
       return run;
     }
@@ -203,12 +203,12 @@ const struct measured_run *advice_own_run(struct arena *arena, const struct comp
   return of;
 }
 
-bool advice_is_shard(struct arena *arena, const struct measured_run *run) {
+bool advice_is_shard(struct arena *arena, const struct results_run *run) {
   const struct advice_words words = advice_words_of(arena, run);
   return advice_is_plain(arena, run) && advice_has_option(&words, "--shard");
 }
 
-void advice_put_command(struct strbuf *command, struct arena *arena, const struct measured_run *run,
+void advice_put_command(struct strbuf *command, struct arena *arena, const struct results_run *run,
                         unsigned processes, size_t nodes, const char *tag, const char *db) {
   static const char NODE_NAME[] = "--node-name";
   struct advice_words words = {0};

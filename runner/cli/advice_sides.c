@@ -13,11 +13,11 @@ static const char *const FRESH_TAGS[SIDES] = {"a", "b"};
 
 static size_t advice_count_nodes(struct arena *arena, const struct compare_result *result,
                                  enum side side) {
-  const struct measured *measured = result->measured;
-  const char **nodes = arena_array(arena, measured->run_count, sizeof *nodes);
+  const struct results *results = result->results;
+  const char **nodes = arena_array(arena, results->run_count, sizeof *nodes);
   size_t count = 0;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const char *node = measured->environments[measured->runs[i].environment].node;
+  for (size_t i = 0; i < results->run_count; i++) {
+    const char *node = results->environments[results->runs[i].environment].node;
     if (result->sides[i] == side && !ANY_OF(k, count, strings_equal(nodes[k], node))) {
       nodes[count++] = node;
     }
@@ -25,10 +25,10 @@ static size_t advice_count_nodes(struct arena *arena, const struct compare_resul
   return count;
 }
 
-bool advice_same_place(const struct measured *measured, const struct measured_run *a,
-                       const struct measured_run *b) {
-  const struct measured_environment *x = &measured->environments[a->environment];
-  const struct measured_environment *y = &measured->environments[b->environment];
+bool advice_same_place(const struct results *results, const struct results_run *a,
+                       const struct results_run *b) {
+  const struct results_environment *x = &results->environments[a->environment];
+  const struct results_environment *y = &results->environments[b->environment];
   return strings_equal(x->node, y->node) && strings_equal(x->driver_version, y->driver_version);
 }
 
@@ -63,11 +63,11 @@ static const char *advice_name(struct compare_request *request, const struct com
   if (!selector_moves(name)) {
     return name;
   }
-  for (size_t i = 0; i < result->measured->run_count; i++) {
+  for (size_t i = 0; i < result->results->run_count; i++) {
     if (result->sides[i] == (enum side)side) {
       runs =
           arena_join(arena, runs, ",",
-                     arena_format(arena, "run:%lld", (long long)result->measured->runs[i].ref.id));
+                     arena_format(arena, "run:%lld", (long long)result->results->runs[i].ref.id));
     }
   }
   return runs;
@@ -76,7 +76,7 @@ static const char *advice_name(struct compare_request *request, const struct com
 static void advice_find_side(struct database *database, struct compare_request *request,
                              const struct compare_result *result, bool anew, bool in_order,
                              enum side s, struct side_advice *help) {
-  const struct measured *measured = result->measured;
+  const struct results *results = result->results;
   const struct comparison *comparison = result->comparison;
   struct arena *arena = &request->filter.arena;
   const unsigned have = anew ? 0 : comparison->units_least[s];
@@ -86,16 +86,16 @@ static void advice_find_side(struct database *database, struct compare_request *
                        (comparison->units_least[1 - s] >= DIFF_PROCESSES_FIRM ||
                         comparison->need == NEED_CONFIRM_SAME);
   size_t last = 0; /* every side has a run */
-  for (size_t i = 1; i < measured->run_count; i++) {
+  for (size_t i = 1; i < results->run_count; i++) {
     if (result->sides[i] == s &&
         (result->sides[last] != s ||
-         measured->runs[i].started_at_ns >= measured->runs[last].started_at_ns)) {
+         results->runs[i].started_at_ns >= results->runs[last].started_at_ns)) {
       last = i;
     }
   }
   const unsigned more = needed > have ? needed - have : 0;
   const unsigned least = in_order ? DIFF_PROCESSES_FIRM : 0;
-  *help = (struct side_advice){.run = &measured->runs[last], .wanted = more > least ? more : least};
+  *help = (struct side_advice){.run = &results->runs[last], .wanted = more > least ? more : least};
   help->imported = advice_is_imported(help->run);
   help->nodes = advice_count_nodes(arena, result, s);
   help->alone = !anew && decides && !help->imported && comparison->needed_alone[s] > have
@@ -113,7 +113,7 @@ static void advice_find_side(struct database *database, struct compare_request *
 static const char *advice_later_name(struct compare_request *request,
                                      const struct compare_result *result, bool anew, enum side s,
                                      const struct side_advice *help) {
-  if (!help->measured) {
+  if (!help->advised) {
     return advice_name(request, result, s);
   }
   if (!anew && advice_is_open_side(request, s)) {
@@ -132,13 +132,13 @@ static void advice_choose(struct side_advice help[SIDES]) {
     const bool is_a = (ORDER(a->alone > 0, b->alone > 0) ?: ORDER(b->elsewhere, a->elsewhere)
                                                          ?: ORDER(b->alone, a->alone)) > 0;
     struct side_advice *chosen = &help[is_a ? SIDE_A : SIDE_B];
-    chosen->measured = true;
+    chosen->advised = true;
     chosen->wanted = chosen->alone;
     return;
   }
   const unsigned wanted = a->wanted > b->wanted ? a->wanted : b->wanted;
   for (size_t s = 0; s < SIDES; s++) { /* as many of both, to measure them in turn */
-    help[s].measured = wanted > 0;
+    help[s].advised = wanted > 0;
     help[s].wanted = wanted;
   }
 }
@@ -151,7 +151,7 @@ void advice_find_sides(struct database *database, struct compare_request *reques
   const bool in_order = comparison->need == NEED_CONFIRM_CHANGE && /* drift may explain it */
                         comparison->summary.doubts[DIFF_DOUBT_ORDER] > 0;
   size_t count = 0;
-  const struct measured_run **again = advice_find_runs(arena, result, &count);
+  const struct results_run **again = advice_find_runs(arena, result, &count);
   for (unsigned s = 0; s < SIDES; s++) {
     advice_find_side(database, request, result, anew, in_order, (enum side)s, &help[s]);
     help[s].again = arena_array(arena, count + 1, sizeof *again); /* ends with NULL */
@@ -167,7 +167,7 @@ void advice_find_sides(struct database *database, struct compare_request *reques
   const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
   struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
   older->elsewhere =
-      !older->imported && !advice_same_place(result->measured, help[SIDE_A].run, help[SIDE_B].run);
+      !older->imported && !advice_same_place(result->results, help[SIDE_A].run, help[SIDE_B].run);
   advice_choose(help);
   for (unsigned s = 0; s < SIDES && request->by == NULL; s++) {
     help[s].name = advice_later_name(request, result, anew, (enum side)s, &help[s]);

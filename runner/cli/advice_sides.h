@@ -8,13 +8,13 @@
 
 /* What can be done about a side. */
 struct side_advice {
-  const struct measured_run *run;    /* its last one */
-  const struct measured_run **again; /* whose commands measure all cases to decide */
-  bool imported;                     /* all its runs are imported: no command makes more */
-  bool elsewhere;                    /* measured by another machine or driver than the latest run */
-  unsigned wanted;                   /* new runs, if both sides are measured */
+  const struct results_run *run;    /* its last one */
+  const struct results_run **again; /* whose commands measure all cases to decide */
+  bool imported;                    /* all its runs are imported: no command makes more */
+  bool elsewhere;                   /* measured by another machine or driver than the latest run */
+  unsigned wanted;                  /* new runs, if both sides are measured */
   unsigned alone;   /* the same, if this one alone is; 0 = that does not decide all */
-  bool measured;    /* new runs of it are advised */
+  bool advised;     /* new runs of it */
   size_t nodes;     /* that were measured */
   const char *tag;  /* of the new runs; NULL = none is needed */
   const char *name; /* that selects the side with them */
@@ -25,5 +25,5 @@ void advice_find_sides(struct database *database, struct compare_request *reques
                        const struct compare_result *result, bool anew,
                        struct side_advice help[SIDES]);
 /* Whether both runs have the same host and driver. */
-bool advice_same_place(const struct measured *measured, const struct measured_run *a,
-                       const struct measured_run *b);
+bool advice_same_place(const struct results *results, const struct results_run *a,
+                       const struct results_run *b);

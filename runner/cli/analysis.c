@@ -8,26 +8,26 @@
 enum status analysis_load(struct command *command, const char *const *selectors,
                           size_t selector_count, struct error *err) {
   struct filter *filter = &command->request.filter;
-  struct measured *measured = command->measured = measured_new();
+  struct results *results = command->results = results_new();
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  RETURN_ON_ERROR(filter_runs(filter, command->database, measured, selectors, selector_count, err));
-  RETURN_ON_ERROR(measured_load(measured, command->database, filter->only, err));
-  if (filter->only == NULL || measured->case_count > 0) {
+  RETURN_ON_ERROR(filter_runs(filter, command->database, results, selectors, selector_count, err));
+  RETURN_ON_ERROR(results_load(results, command->database, filter->only, err));
+  if (filter->only == NULL || results->case_count > 0) {
     return STATUS_OK;
   }
   const char *wider = arena_format(&filter->arena, "*%s*", filter->only);
-  RETURN_ON_ERROR(measured_load(measured, command->database, wider, err));
-  if (measured->case_count == 0 && strchr(filter->only, '/') != NULL) {
+  RETURN_ON_ERROR(results_load(results, command->database, wider, err));
+  if (results->case_count == 0 && strchr(filter->only, '/') != NULL) {
     const size_t length = strcspn(filter->only, "/");
     const char *block = arena_strndup(&filter->arena, filter->only, length);
-    RETURN_ON_ERROR(measured_load(measured, command->database, block, err));
-    if (measured->case_count > 0) {
+    RETURN_ON_ERROR(results_load(results, command->database, block, err));
+    if (results->case_count > 0) {
       return error_set(err, STATUS_NOT_FOUND,
                        "no case matches \"%s\"; a case of this block is \"%s\"", filter->only,
-                       measured->cases[0].name);
+                       results->cases[0].name);
     }
   }
-  return measured->case_count > 0
+  return results->case_count > 0
              ? error_set(err, STATUS_NOT_FOUND,
                          "no case or block matches \"%s\"; did you mean \"%s\"?", filter->only,
                          wider)
@@ -41,8 +41,8 @@ enum status analysis_load(struct command *command, const char *const *selectors,
 static const char *analysis_scenario(const struct compare_result *result, enum side side,
                                      int64_t *run) {
   const char *scenario = NULL;
-  for (size_t i = 0; i < result->measured->run_count; i++) {
-    const struct measured_run *of = &result->measured->runs[i];
+  for (size_t i = 0; i < result->results->run_count; i++) {
+    const struct results_run *of = &result->results->runs[i];
     if (result->sides[i] == side && scenario != NULL && strcmp(of->scenario, scenario) != 0) {
       return NULL;
     }

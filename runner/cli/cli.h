@@ -41,7 +41,7 @@ struct command {
   struct database *database;
   struct query *query;
   bool copy_noted; /* that an older file is read through a copy */
-  struct measured *measured;
+  struct results *results;
   struct machine *target;   /* machine to plan for */
   struct probe_child probe; /* that looked at it */
   bool gpus_missing;        /* it has GPUs that cannot be used */

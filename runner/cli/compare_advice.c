@@ -61,7 +61,7 @@ static const char *advice_count(const struct advice *advice) {
   const struct comparison *comparison = advice->comparison;
   const char *unit =
       diff_unit_text(comparison->unit == DIFF_UNIT_NODE ? DIFF_UNIT_NODE : DIFF_UNIT_RUN);
-  const size_t one = advice->help[SIDE_A].measured ? SIDE_A : SIDE_B;
+  const size_t one = advice->help[SIDE_A].advised ? SIDE_A : SIDE_B;
   const unsigned count = advice->help[one].wanted;
   const char *bound = comparison->need != NEED_DECIDE ? ""
                       : comparison->needed_is_least   ? "at least "
@@ -121,7 +121,7 @@ static bool advice_may_decide(const struct advice *advice) {
 /* One run of that side, under that tag. */
 static const char *advice_run(const struct advice *advice, size_t side, const char *tag) {
   const struct side_advice *help = &advice->help[side];
-  const struct measured_run *first = help->again[0];
+  const struct results_run *first = help->again[0];
   const bool by_process = advice->comparison->unit == DIFF_UNIT_PROCESS || first->processes == 0;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   for (size_t i = 0; help->again[i] != NULL; i++) {
@@ -148,7 +148,7 @@ static const char *advice_apart(const struct advice *advice) {
   const struct side_advice *help = advice->help;
   const char *text = ":";
   for (size_t s = 0; s < SIDES; s++) {
-    if (!help[s].measured) {
+    if (!help[s].advised) {
       continue;
     }
     text = arena_format(arena, "%s\n  %c (%s): ", text, side_letter(s), advice_place(advice, s));
@@ -229,7 +229,7 @@ static bool advice_is_thin_baseline(const struct advice *advice) {
   return request->by == NULL && strncmp(request->names[SIDE_A], BASELINE, strlen(BASELINE)) == 0 &&
          comparison->units_least[SIDE_A] == 1 && comparison->processes_least[SIDE_A] == 1 &&
          !help[SIDE_A].imported && help[SIDE_A].nodes == 1 && help[SIDE_B].nodes == 1 &&
-         advice_same_place(advice->result->measured, help[SIDE_A].run, help[SIDE_B].run);
+         advice_same_place(advice->result->results, help[SIDE_A].run, help[SIDE_B].run);
 }
 
 static const char *advice_new_baseline(const struct advice *advice) {
@@ -271,14 +271,14 @@ static const char *advice_imported(const struct advice *advice) {
 /* "" = nothing helps: as many as are needed, and still provisional. */
 static const char *advice_text(const struct advice *advice) {
   const struct side_advice *help = advice->help;
-  if (!help[SIDE_A].measured && !help[SIDE_B].measured) {
+  if (!help[SIDE_A].advised && !help[SIDE_B].advised) {
     return "";
   }
   if (advice_is_thin_baseline(advice)) {
     return advice_new_baseline(advice);
   }
-  const bool imported = (help[SIDE_A].measured && help[SIDE_A].imported) ||
-                        (help[SIDE_B].measured && help[SIDE_B].imported);
+  const bool imported = (help[SIDE_A].advised && help[SIDE_A].imported) ||
+                        (help[SIDE_B].advised && help[SIDE_B].imported);
   return arena_format(advice->arena, "%s%s%s", advice_count(advice), imported ? ". " : "",
                       imported ? advice_imported(advice) : advice_commands(advice));
 }
@@ -297,7 +297,7 @@ static void advice_say(const struct common_options *common, const char *text) {
 
 void compare_advise(const struct common_options *common, struct database *database,
                     struct compare_request *request, const struct compare_result *result) {
-  const struct measured_run *runs = result->measured->runs;
+  const struct results_run *runs = result->results->runs;
   struct arena *arena = &request->filter.arena;
   if (result->comparison->units_needed == 0 || request->compare.one_side) {
     return;
@@ -313,10 +313,10 @@ void compare_advise(const struct common_options *common, struct database *databa
       .db = db,
       .options = margin > 0 ? arena_format(arena, " --delta %g%s", 100 * margin, db) : db,
       /* No further look at these runs is allowed. */
-      .anew = ANY_OF(i, result->measured->run_count,
+      .anew = ANY_OF(i, result->results->run_count,
                      runs[i].looks > 0 && runs[i].look >= runs[i].looks)};
   advice_find_sides(database, request, result, advice.anew, advice.help);
-  advice.both = advice.help[SIDE_A].measured && advice.help[SIDE_B].measured;
+  advice.both = advice.help[SIDE_A].advised && advice.help[SIDE_B].advised;
   const char *text = advice_text(&advice);
   if (text[0] != '\0') {
     advice_say(common, text);

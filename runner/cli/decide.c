@@ -85,9 +85,9 @@ static enum status decide_check_b(const struct decide *decide, struct error *err
   const struct machine *machine = decide->command->target;
   const struct fact *driver = machine_fact(machine, "driver_version", -1);
   const char *now[] = {machine->host_name, driver != NULL ? driver->value : "none"};
-  for (size_t i = 0; i < result->measured->run_count; i++) {
-    const struct measured_environment *e =
-        &result->measured->environments[result->measured->runs[i].environment];
+  for (size_t i = 0; i < result->results->run_count; i++) {
+    const struct results_environment *e =
+        &result->results->environments[result->results->runs[i].environment];
     const char *then[] = {e->host_name != NULL ? e->host_name : now[0],
                           e->driver_version != NULL ? e->driver_version : "none"};
     for (size_t k = 0; k < COUNT_OF(now); k++) {
@@ -164,7 +164,7 @@ static void decide_say_look(const struct decide *decide, const struct case_keys 
   const char *names = "";
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    const struct measured_case *bench = &decide->result.measured->cases[row->bench];
+    const struct results_case *bench = &decide->result.results->cases[row->bench];
     if (decide_is_open(row) || (before != NULL && !decide_was_open(before, bench->key))) {
       continue;
     }
@@ -225,7 +225,7 @@ static void decide_find_open(struct decide *decide) {
       if (decide_is_hopeful(decide, row)) {
         decide->open_undecided += verdict_is_undecided(verdict);
         open.items[open.count++] =
-            arena_strdup(arena, decide->result.measured->cases[row->bench].key);
+            arena_strdup(arena, decide->result.results->cases[row->bench].key);
       }
     }
   }
@@ -236,15 +236,15 @@ static void decide_find_open(struct decide *decide) {
 /* Compares the sides as they are. */
 static enum status decide_look(struct decide *decide, struct error *err) {
   const struct case_keys before = decide->open;
-  const bool is_first = decide->result.measured == NULL;
+  const bool is_first = decide->result.results == NULL;
   compare_result_fini(&decide->result);
   decide->result = (struct compare_result){0};
   RETURN_ON_ERROR(analysis_compare(decide->command, &decide->result, err));
   RETURN_ON_ERROR(decide_check_b(decide, err));
-  const struct measured *measured = decide->result.measured;
+  const struct results *results = decide->result.results;
   decide->look = 1;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    const struct measured_run *run = &measured->runs[i];
+  for (size_t i = 0; i < results->run_count; i++) {
+    const struct results_run *run = &results->runs[i];
     decide->look = run->look > decide->look ? run->look : decide->look;
   }
   decide->looks = decide->result.comparison->looks;
@@ -259,14 +259,14 @@ static enum status decide_open_all(struct decide *decide, struct error *err) {
   const struct run_options *options = decide->command->options;
   struct command *command = decide->command;
   RETURN_ON_ERROR(analysis_load(command, &options->decide, 1, err));
-  const struct measured *measured = command->measured;
-  decide->open.items = arena_array(&command->arena, measured->case_count, sizeof(const char *));
-  for (size_t i = 0; i < measured->case_count; i++) {
-    decide->open.items[decide->open.count++] = measured->cases[i].key;
+  const struct results *results = command->results;
+  decide->open.items = arena_array(&command->arena, results->case_count, sizeof(const char *));
+  for (size_t i = 0; i < results->case_count; i++) {
+    decide->open.items[decide->open.count++] = results->cases[i].key;
   }
   unsigned processes = 0;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    processes += measured->runs[i].processes;
+  for (size_t i = 0; i < results->run_count; i++) {
+    processes += results->runs[i].processes;
   }
   decide->a_processes = processes < DIFF_PROCESSES_FIRM ? processes : 0;
   return STATUS_OK;

@@ -96,23 +96,23 @@ static enum status fleet_gate_add_slow(struct command *command, const char *flee
                                    selector_join(&command->arena, &runs)};
   RETURN_ON_ERROR(
       analysis_load(command, compares ? selectors : &selectors[1], compares ? 2 : 1, err));
-  struct measured *measured = command->measured;
-  enum side *sides = arena_array(&command->arena, measured->run_count, sizeof *sides);
-  for (size_t i = 0; i < measured->run_count; i++) {
-    sides[i] = compares && measured->runs[i].selector == 0 ? SIDE_A : SIDE_B;
+  struct results *results = command->results;
+  enum side *sides = arena_array(&command->arena, results->run_count, sizeof *sides);
+  for (size_t i = 0; i < results->run_count; i++) {
+    sides[i] = compares && results->runs[i].selector == 0 ? SIDE_A : SIDE_B;
   }
   struct outliers_options options = {.latest_only = true, .slow_only = true, .sides = sides};
-  enum status status = measured_load_errors(measured, command->database, err);
-  status = THEN(status, outliers_find(measured, &options, &now, err));
+  enum status status = results_load_errors(results, command->database, err);
+  status = THEN(status, outliers_find(results, &options, &now, err));
   if (status == STATUS_OK) {
     fleet_gate_add_parts(command, now, NULL, "its peers", rows);
   }
   options.changes = options.cells = true;
   if (status == STATUS_OK && compares) {
-    status = outliers_find(measured, &options, &changes, err);
+    status = outliers_find(results, &options, &changes, err);
   }
   if (status == STATUS_OK && changes != NULL) {
-    const char *than = arena_format(&command->arena, "in fleet %s", measured->runs[0].fleet);
+    const char *than = arena_format(&command->arena, "in fleet %s", results->runs[0].fleet);
     fleet_gate_add_all(command, changes, than, rows);
     fleet_gate_add_parts(command, changes, now, than, rows);
   }

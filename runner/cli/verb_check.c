@@ -250,7 +250,7 @@ static enum status verb_check_judge(struct command *command, const struct compar
 /* ---- --expect ---- */
 
 struct expected_run {
-  const struct measured_run *run;
+  const struct results_run *run;
   struct expect_judge *judge;
 };
 
@@ -281,9 +281,9 @@ static void check_expected_add(struct command *command, struct check_expected *e
                                const struct expect_judgement *judgements, size_t count) {
   const char *only = command->request.filter.only;
   for (size_t i = 0; i < count; i++) {
-    const struct measured_case bench = {
+    const struct results_case bench = {
         .key = judgements[i].key, .name = judgements[i].name, .block = judgements[i].block};
-    if (only == NULL || measured_case_matches(&bench, only)) {
+    if (only == NULL || results_case_matches(&bench, only)) {
       *ARENA_ADD(&command->arena, expected->cases, expected->case_count, &expected->case_capacity) =
           (struct expected_case){of, &judgements[i]};
       expected->verdicts[judgements[i].verdict]++;
@@ -294,11 +294,11 @@ static void check_expected_add(struct command *command, struct check_expected *e
 /* Judges the runs of command->measured. */
 static enum status check_expected_find(struct command *command, const struct expect_set *set,
                                        struct check_expected *expected, struct error *err) {
-  const struct measured *measured = command->measured;
-  expected->runs = arena_array(&command->arena, measured->run_count, sizeof *expected->runs);
-  for (size_t r = 0; r < measured->run_count; r++) {
+  const struct results *results = command->results;
+  expected->runs = arena_array(&command->arena, results->run_count, sizeof *expected->runs);
+  for (size_t r = 0; r < results->run_count; r++) {
     struct expected_run *of = &expected->runs[expected->run_count++];
-    of->run = &measured->runs[r];
+    of->run = &results->runs[r];
     const char *name = arena_format(&command->arena, "run:%s", of->run->ref.uuid);
     RETURN_ON_ERROR(expect_judge_run(set, command->query, name, NULL, NULL, &of->judge, err));
     const struct expect_judged *judged = expect_judge_judged(of->judge);
@@ -372,8 +372,8 @@ static enum status check_expected_tests(struct command *command,
                                .cases = cases,
                                .case_count = expected->case_count};
   for (size_t r = 0; r < expected->run_count; r++) {
-    const struct measured_run *run = expected->runs[r].run;
-    const struct measured_environment *where = &command->measured->environments[run->environment];
+    const struct results_run *run = expected->runs[r].run;
+    const struct results_environment *where = &command->results->environments[run->environment];
     properties[r] =
         (struct test_property){arena_format(arena, "run %lld", (long long)run->ref.id),
                                arena_format(arena, "%s on %s", run->scenario, where->host_name)};
@@ -395,13 +395,13 @@ static enum status check_expected_tests(struct command *command,
 static void check_expected_say(const struct command *command, struct document *document,
                                const struct check_expected *expected) {
   for (size_t r = 0; r < expected->run_count; r++) {
-    const struct measured_run *run = expected->runs[r].run;
+    const struct results_run *run = expected->runs[r].run;
     const char *const *lines = NULL;
     const size_t count = expect_judge_words(expected->runs[r].judge, &lines);
     const char *name =
         expected->run_count > 1
             ? arena_format(&document->arena, "run %lld on %s: ", (long long)run->ref.id,
-                           command->measured->environments[run->environment].host_name)
+                           command->results->environments[run->environment].host_name)
             : "";
     /* The last one is the summary. */
     for (size_t i = command->common.quiet && count > 0 ? count - 1 : 0; i < count; i++) {
@@ -431,10 +431,10 @@ static enum status check_expected_show(struct command *command,
 
 /* Why nothing is known of the cases. */
 static const char *check_expected_nothing(struct command *command) {
-  const struct measured *measured = command->measured;
-  const bool simulated = measured->run_count > 0 &&
-                         ALL_OF(r, measured->run_count,
-                                measured->environments[measured->runs[r].environment].simulated);
+  const struct results *results = command->results;
+  const bool simulated =
+      results->run_count > 0 &&
+      ALL_OF(r, results->run_count, results->environments[results->runs[r].environment].simulated);
   return command->expect != NULL ? arena_format(&command->arena, EXPECT_NO_ROW, command->expect)
          : simulated
              ? EXPECT_SIMULATED
@@ -455,11 +455,11 @@ static enum status check_expected_judge(struct command *command,
                 strings_plural(verdicts[EXPECT_BROKEN], "case has", "cases have"));
   }
   if (above_peak > 0) {
-    say_warning(&command->common, "%zu %s not compared: " MEASURED_ABOVE_PEAK, above_peak,
+    say_warning(&command->common, "%zu %s not compared: " RESULTS_ABOVE_PEAK, above_peak,
                 strings_plural(above_peak, "result is", "results are"));
   }
   for (size_t r = 0; r < expected->run_count; r++) {
-    const struct measured_run *run = expected->runs[r].run;
+    const struct results_run *run = expected->runs[r].run;
     if (expect_judge_judged(expected->runs[r].judge)->partial) {
       open = true;
       say_warning(&command->common, "run %lld is partial (%s%s): only what it measured is judged",
@@ -475,7 +475,7 @@ static enum status check_expected_judge(struct command *command,
                                                                        : EXIT_DONE;
   return expected->case_count > 0 ? STATUS_OK
          : above_peak > 0
-             ? error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", MEASURED_ABOVE_PEAK)
+             ? error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", RESULTS_ABOVE_PEAK)
              : error_set(err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
                          check_expected_nothing(command));
 }

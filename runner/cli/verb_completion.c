@@ -92,9 +92,9 @@ static enum status completion_offer_facts(const struct offering *offering, const
                                           struct error *err) {
   struct command *command = offering->command;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  command->measured = measured_new();
-  RETURN_ON_ERROR(measured_add_all_runs(command->measured, command->database, err));
-  completion_offer_safe(offering, measured_fact_names(command->measured), "", end);
+  command->results = results_new();
+  RETURN_ON_ERROR(results_add_all_runs(command->results, command->database, err));
+  completion_offer_safe(offering, results_fact_names(command->results), "", end);
   return STATUS_OK;
 }
 

@@ -97,16 +97,16 @@ static enum status verb_diff_compare_default(struct command *command, struct com
 
 /* The latest run of side B. */
 static int64_t verb_diff_last_of_b(const struct compare_result *result) {
-  const struct measured *measured = result->measured;
+  const struct results *results = result->results;
   size_t last = 0;
-  for (size_t i = 0; i < measured->run_count; i++) {
+  for (size_t i = 0; i < results->run_count; i++) {
     if (result->sides[i] == SIDE_B &&
         (result->sides[last] != SIDE_B ||
-         measured->runs[i].started_at_ns >= measured->runs[last].started_at_ns)) {
+         results->runs[i].started_at_ns >= results->runs[last].started_at_ns)) {
       last = i;
     }
   }
-  return measured->runs[last].ref.id;
+  return results->runs[last].ref.id;
 }
 
 static enum status verb_diff_run(struct command *command, struct error *err) {

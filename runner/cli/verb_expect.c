@@ -244,7 +244,7 @@ static enum status verb_expect_print_learned(struct command *command, const stru
   for (size_t i = 0; i < learned->left_out_count; i++) {
     say_note(&command->common, "left out: %s", learned->left_out[i]);
   }
-  const size_t imported = command->measured->run_count - runs;
+  const size_t imported = command->results->run_count - runs;
   if (imported > 0) {
     say_note(&command->common, "left out: %zu imported run%s, for other tools measure otherwise",
              imported, strings_plural(imported, "", "s"));
@@ -259,11 +259,10 @@ static enum status verb_expect_learn(struct command *command, struct error *err)
   const struct expect_options *options = command->options;
   RETURN_ON_ERROR(analysis_load(command, command->words + 1, command->word_count - 1, err));
   RETURN_ON_ERROR(command_open_query(command, err));
-  RETURN_ON_ERROR(measured_load_undisturbed(command->measured, command->database, err));
+  RETURN_ON_ERROR(results_load_undisturbed(command->results, command->database, err));
   struct learn *learn = learn_new();
   size_t runs = 0;
-  enum status status =
-      learn_add(learn, command->query, command->measured, options->gpu, &runs, err);
+  enum status status = learn_add(learn, command->query, command->results, options->gpu, &runs, err);
   if (status == STATUS_OK) {
     const struct learned learned = learn_finish(learn);
     status =

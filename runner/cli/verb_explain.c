@@ -83,10 +83,10 @@ static void verb_explain_judge(struct command *command, struct expect_judge *jud
   request->shortfalls = arena_array(&command->arena, judged->count, sizeof *request->shortfalls);
   for (size_t i = 0; i < judged->count; i++) {
     const struct expect_judgement *judgement = &judged->judgements[i];
-    const struct measured_case bench = {
+    const struct results_case bench = {
         .key = judgement->key, .name = judgement->name, .block = judgement->block};
     if (judgement->verdict == EXPECT_SHORT &&
-        (request->only == NULL || measured_case_matches(&bench, request->only))) {
+        (request->only == NULL || results_case_matches(&bench, request->only))) {
       request->shortfalls[request->shortfall_count++] =
           (struct explain_shortfall){.case_key = judgement->key,
                                      .name = judgement->name,
@@ -103,14 +103,14 @@ static enum status verb_explain_compare(struct command *command, const char *run
   struct outliers *outliers = NULL;
   command->request.filter.only = request->only;
   RETURN_ON_ERROR(analysis_load(command, &run, 1, err));
-  RETURN_ON_ERROR(outliers_find(command->measured, &options, &outliers, err));
+  RETURN_ON_ERROR(outliers_find(command->results, &options, &outliers, err));
   const char **slow = arena_array(&command->arena, outliers->verdict_count, sizeof *slow);
   for (size_t i = 0; i < outliers->verdict_count; i++) {
-    slow[i] = outliers_verdict_words(&command->arena, command->measured, outliers,
-                                     &outliers->verdicts[i]);
+    slow[i] =
+        outliers_verdict_words(&command->arena, command->results, outliers, &outliers->verdicts[i]);
   }
   request->identity_count =
-      outliers_identities(&command->arena, command->measured, outliers, &request->identities);
+      outliers_identities(&command->arena, command->results, outliers, &request->identities);
   request->slow = slow;
   request->slow_count = outliers->verdict_count;
   request->compared = outliers->cases;

@@ -80,31 +80,31 @@ static enum status verb_export_rows(struct command *command, FILE *stream, struc
 
 /* ---- prometheus ---- */
 
-static const struct measured_environment *
-verb_export_environment_of(const struct measured *measured, size_t run) {
-  return &measured->environments[measured->runs[run].environment];
+static const struct results_environment *verb_export_environment_of(const struct results *results,
+                                                                    size_t run) {
+  return &results->environments[results->runs[run].environment];
 }
 
-static bool verb_export_same_host(const struct measured *measured, size_t a, size_t b) {
-  const struct measured_environment *left = verb_export_environment_of(measured, a);
-  const struct measured_environment *right = verb_export_environment_of(measured, b);
+static bool verb_export_same_host(const struct results *results, size_t a, size_t b) {
+  const struct results_environment *left = verb_export_environment_of(results, a);
+  const struct results_environment *right = verb_export_environment_of(results, b);
   return strings_equal(left->node, right->node) && left->simulated == right->simulated;
 }
 
-static bool verb_export_same_driver(const struct measured *measured, size_t a, size_t b) {
-  return strings_equal(verb_export_environment_of(measured, a)->driver_version,
-                       verb_export_environment_of(measured, b)->driver_version);
+static bool verb_export_same_driver(const struct results *results, size_t a, size_t b) {
+  return strings_equal(verb_export_environment_of(results, a)->driver_version,
+                       verb_export_environment_of(results, b)->driver_version);
 }
 
 /* The run of that host that started last; but: not under its driver, SIZE_MAX = under any. SIZE_MAX
  * = none. */
-static size_t verb_export_latest_of_host(const struct measured *measured, size_t host, size_t but) {
+static size_t verb_export_latest_of_host(const struct results *results, size_t host, size_t but) {
   size_t latest = SIZE_MAX;
-  for (size_t i = 0; i < measured->run_count; i++) {
-    if (verb_export_same_host(measured, i, host) &&
-        (but == SIZE_MAX || !verb_export_same_driver(measured, i, but)) &&
+  for (size_t i = 0; i < results->run_count; i++) {
+    if (verb_export_same_host(results, i, host) &&
+        (but == SIZE_MAX || !verb_export_same_driver(results, i, but)) &&
         (latest == SIZE_MAX ||
-         measured->runs[i].started_at_ns >= measured->runs[latest].started_at_ns)) {
+         results->runs[i].started_at_ns >= results->runs[latest].started_at_ns)) {
       latest = i;
     }
   }
@@ -114,14 +114,14 @@ static size_t verb_export_latest_of_host(const struct measured *measured, size_t
 /* What the runs of a host are compared with: those that --against names, or else those under its
  * driver before. now: the latest of its runs; then: the latest under that driver, SIZE_MAX = none.
  */
-static bool verb_export_is_before(const struct measured *measured, const bool *against, size_t run,
+static bool verb_export_is_before(const struct results *results, const bool *against, size_t run,
                                   size_t now, size_t then) {
   if (against != NULL) {
-    return against[run] && verb_export_environment_of(measured, run)->simulated ==
-                               verb_export_environment_of(measured, now)->simulated;
+    return against[run] && verb_export_environment_of(results, run)->simulated ==
+                               verb_export_environment_of(results, now)->simulated;
   }
-  return then != SIZE_MAX && verb_export_same_host(measured, run, now) &&
-         verb_export_same_driver(measured, run, then);
+  return then != SIZE_MAX && verb_export_same_host(results, run, now) &&
+         verb_export_same_driver(results, run, then);
 }
 
 struct verdicts {
@@ -130,29 +130,29 @@ struct verdicts {
 };
 
 /* One comparison per host: its runs under its present driver, against those before. */
-static enum status verb_export_compare_hosts(struct arena *arena, const struct measured *measured,
+static enum status verb_export_compare_hosts(struct arena *arena, const struct results *results,
                                              const bool *against, struct verdicts *verdicts,
                                              struct error *err) {
   static const struct compare_options OPTIONS = {
       .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
-  enum side *sides = arena_array(arena, measured->run_count, sizeof *sides);
-  verdicts->comparisons = arena_array(arena, measured->run_count, sizeof(struct comparison *));
-  for (size_t now = 0; now < measured->run_count; now++) {
-    if (verb_export_latest_of_host(measured, now, SIZE_MAX) != now) {
+  enum side *sides = arena_array(arena, results->run_count, sizeof *sides);
+  verdicts->comparisons = arena_array(arena, results->run_count, sizeof(struct comparison *));
+  for (size_t now = 0; now < results->run_count; now++) {
+    if (verb_export_latest_of_host(results, now, SIZE_MAX) != now) {
       continue;
     }
-    const size_t then = verb_export_latest_of_host(measured, now, now);
-    for (size_t i = 0; i < measured->run_count; i++) {
+    const size_t then = verb_export_latest_of_host(results, now, now);
+    for (size_t i = 0; i < results->run_count; i++) {
       const bool is_b =
-          verb_export_same_host(measured, i, now) && verb_export_same_driver(measured, i, now);
-      sides[i] = verb_export_is_before(measured, against, i, now, then) ? SIDE_A
-                 : is_b                                                 ? SIDE_B
-                                                                        : SIDE_NONE;
+          verb_export_same_host(results, i, now) && verb_export_same_driver(results, i, now);
+      sides[i] = verb_export_is_before(results, against, i, now, then) ? SIDE_A
+                 : is_b                                                ? SIDE_B
+                                                                       : SIDE_NONE;
     }
-    if (ANY_OF(i, measured->run_count, sides[i] == SIDE_A) &&
-        ANY_OF(i, measured->run_count, sides[i] == SIDE_B)) {
+    if (ANY_OF(i, results->run_count, sides[i] == SIDE_A) &&
+        ANY_OF(i, results->run_count, sides[i] == SIDE_B)) {
       RETURN_ON_ERROR(
-          compare(measured, sides, &OPTIONS, &verdicts->comparisons[verdicts->count], err));
+          compare(results, sides, &OPTIONS, &verdicts->comparisons[verdicts->count], err));
       verdicts->count++;
     }
   }
@@ -160,9 +160,8 @@ static enum status verb_export_compare_hosts(struct arena *arena, const struct m
 }
 
 /* Which runs --against names; NULL where it is not given. */
-static enum status verb_export_find_against(struct command *command,
-                                            const struct measured *measured, bool **against,
-                                            struct error *err) {
+static enum status verb_export_find_against(struct command *command, const struct results *results,
+                                            bool **against, struct error *err) {
   const struct export_options *options = command->options;
   *against = NULL;
   if (options->against == NULL) {
@@ -174,9 +173,9 @@ static enum status verb_export_find_against(struct command *command,
   if (status != STATUS_OK) {
     return error_prefix(err, "--against: ");
   }
-  *against = arena_array(arena, measured->run_count, sizeof **against);
-  for (size_t i = 0; i < measured->run_count; i++) {
-    (*against)[i] = ANY_OF(j, list.count, measured->runs[i].ref.id == list.runs[j].id);
+  *against = arena_array(arena, results->run_count, sizeof **against);
+  for (size_t i = 0; i < results->run_count; i++) {
+    (*against)[i] = ANY_OF(j, list.count, results->runs[i].ref.id == list.runs[j].id);
   }
   return STATUS_OK;
 }
@@ -185,27 +184,27 @@ static enum status verb_export_prometheus(struct command *command, FILE *stream,
                                           struct error *err) {
   const struct export_options *options = command->options;
   struct filter *filter = &command->request.filter;
-  struct measured *measured = command->measured = measured_new();
+  struct results *results = command->results = results_new();
   struct verdicts verdicts = {0};
   bool *against = NULL;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  RETURN_ON_ERROR(filter_runs(filter, command->database, measured, NULL, 0, err));
-  measured_keep_runs(measured, measured_run_is_own, NULL);
-  enum status status = measured_load(measured, command->database, filter->only, err);
+  RETURN_ON_ERROR(filter_runs(filter, command->database, results, NULL, 0, err));
+  results_keep_runs(results, results_run_is_own, NULL);
+  enum status status = results_load(results, command->database, filter->only, err);
   if (status == STATUS_OK && (options->blocks || command->choice == EXPORT_OPENMETRICS)) {
     size_t count = 0;
     const struct latest_case *cases =
-        options->blocks ? latest_cases(measured, &command->arena, &count) : NULL;
-    return prometheus_print_blocks(measured, cases, count, stream, err);
+        options->blocks ? latest_cases(results, &command->arena, &count) : NULL;
+    return prometheus_print_blocks(results, cases, count, stream, err);
   }
-  status = THEN(status, verb_export_find_against(command, measured, &against, err));
+  status = THEN(status, verb_export_find_against(command, results, &against, err));
   status =
-      THEN(status, verb_export_compare_hosts(&command->arena, measured, against, &verdicts, err));
+      THEN(status, verb_export_compare_hosts(&command->arena, results, against, &verdicts, err));
   if (status == STATUS_OK) {
     size_t count = 0;
-    const struct latest_case *cases = latest_cases(measured, &command->arena, &count);
+    const struct latest_case *cases = latest_cases(results, &command->arena, &count);
     status =
-        prometheus_print(measured, cases, count, verdicts.comparisons, verdicts.count, stream, err);
+        prometheus_print(results, cases, count, verdicts.comparisons, verdicts.count, stream, err);
   }
   for (size_t i = 0; i < verdicts.count; i++) {
     comparison_free(verdicts.comparisons[i]);

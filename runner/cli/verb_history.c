@@ -20,12 +20,12 @@ static void verb_history_check(struct command *command, struct argp_state *state
 static bool verb_history_is_of_a_fleet(const struct command *command,
                                        const struct history *history) {
   enum { SERIES_MAX = 16 };
-  const struct measured *measured = command->measured;
-  const struct measured_environment *first = &measured->environments[measured->runs[0].environment];
+  const struct results *results = command->results;
+  const struct results_environment *first = &results->environments[results->runs[0].environment];
   bool mixed = false;
   bool several = false;
-  for (size_t r = 0; r < measured->run_count; r++) {
-    const struct measured_environment *e = &measured->environments[measured->runs[r].environment];
+  for (size_t r = 0; r < results->run_count; r++) {
+    const struct results_environment *e = &results->environments[results->runs[r].environment];
     mixed = mixed || e->simulated != first->simulated;
     several = several || strcmp(e->node, first->node) != 0;
   }
@@ -37,17 +37,17 @@ static enum status verb_history_run(struct command *command, struct error *err) 
   const struct common_options *common = &command->common;
   const struct table_options rows = table_to_stdout(common);
   RETURN_ON_ERROR(analysis_load(command, NULL, 0, err));
-  struct history *history = history_new(command->measured);
+  struct history *history = history_new(command->results);
   enum status status = STATUS_OK;
   if (history->series_count == 0) {
     status = error_set(err, STATUS_UNSUPPORTED, "no run has a result of \"%s\"",
                        command->request.filter.only);
   } else if (verb_history_is_of_a_fleet(command, history)) {
-    struct machines *machines = machines_new(command->measured);
-    status = history_print_machines(command->measured, machines, history, &rows, err);
+    struct machines *machines = machines_new(command->results);
+    status = history_print_machines(command->results, machines, history, &rows, err);
     machines_free(machines);
   } else {
-    status = history_print(command->measured, history, common->verbose, &rows, err);
+    status = history_print(command->results, history, common->verbose, &rows, err);
   }
   history_free(history);
   return status;

@@ -115,12 +115,12 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
 /* Those that --where leaves, as the parameter :runs of the query. */
 static enum status verb_list_find_runs(struct command *command, const char **runs,
                                        struct error *err) {
-  struct measured *measured = command->measured = measured_new();
-  RETURN_ON_ERROR(filter_runs(&command->request.filter, query_database(command->query), measured,
-                              NULL, 0, err));
+  struct results *results = command->results = results_new();
+  RETURN_ON_ERROR(
+      filter_runs(&command->request.filter, query_database(command->query), results, NULL, 0, err));
   SCOPED(strbuf_fini) struct strbuf list = STRBUF(RUN_LIST_MAX);
-  for (size_t i = 0; i < measured->run_count; i++) {
-    strbuf_printf(&list, "%s%" PRId64, i > 0 ? "," : "[", measured->runs[i].ref.id);
+  for (size_t i = 0; i < results->run_count; i++) {
+    strbuf_printf(&list, "%s%" PRId64, i > 0 ? "," : "[", results->runs[i].ref.id);
   }
   strbuf_append(&list, "]");
   *runs = arena_strdup(&command->arena, list.text);

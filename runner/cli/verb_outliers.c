@@ -51,10 +51,10 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   const struct outliers_options wanted = {
       .latest_only = command->word_count == 0,
       .slow_only = !common->verbose && output_layout_of(rows.format) == LAYOUT_PAGE};
-  status = THEN(status, measured_load_errors(command->measured, command->database, err));
-  status = THEN(status, outliers_find(command->measured, &wanted, &outliers, err));
+  status = THEN(status, results_load_errors(command->results, command->database, err));
+  status = THEN(status, outliers_find(command->results, &wanted, &outliers, err));
   if (status == STATUS_OK && outliers->cases + outliers->undecided_count > 0) {
-    status = outliers_print(command->measured, outliers, common->verbose, &rows, err);
+    status = outliers_print(command->results, outliers, common->verbose, &rows, err);
   }
   if (status == STATUS_OK && outliers->cases == 0) {
     status = error_set(

@@ -61,21 +61,20 @@ static const unsigned PROCESSES_OF_RUNS[PROCESSES_TRIED] = {1, 2, 3, 5};
 static enum status power_read(struct command *command, struct power_request *request,
                               struct error *err) {
   const struct power_options *options = command->options;
-  struct measured *measured = command->measured = measured_new();
+  struct results *results = command->results = results_new();
   const char *const names[] = {options->against};
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  RETURN_ON_ERROR(
-      filter_runs(&command->request.filter, command->database, measured, names, 1, err));
-  request->runs_of_a = measured->run_count;
-  const size_t last = measured->run_count - 1;
+  RETURN_ON_ERROR(filter_runs(&command->request.filter, command->database, results, names, 1, err));
+  request->runs_of_a = results->run_count;
+  const size_t last = results->run_count - 1;
   if (request->runs_of_a < DIFF_PROCESSES_USUAL) {
-    RETURN_ON_ERROR(measured_add_earlier_runs(measured, command->database, measured, last,
-                                              measured->runs[last].started_at_ns, err));
-    measured_keep_runs(measured, measured_run_has_driver,
-                       measured->environments[measured->runs[last].environment].driver_version);
+    RETURN_ON_ERROR(results_add_earlier_runs(results, command->database, results, last,
+                                             results->runs[last].started_at_ns, err));
+    results_keep_runs(results, results_run_has_driver,
+                      results->environments[results->runs[last].environment].driver_version);
   }
-  RETURN_ON_ERROR(measured_load(measured, command->database, NULL, err));
-  return power_learn(measured, &request->spreads, err);
+  RETURN_ON_ERROR(results_load(results, command->database, NULL, err));
+  return power_learn(results, &request->spreads, err);
 }
 
 static int power_compare_keys(const void *a, const void *b) {

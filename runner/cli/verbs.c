@@ -273,7 +273,7 @@ static void command_fini(struct command *command) {
   table_free(command->table);
   free(command->target);
   probe_await(&command->probe);
-  measured_free(command->measured);
+  results_free(command->results);
   query_close(command->query);
   database_close(command->database);
   compare_request_fini(&command->request);

@@ -61,9 +61,9 @@ struct learn_run {
 
 struct learn {
   struct arena arena;
-  const struct measured *measured;
-  struct learn_run *runs;   /* as measured->runs */
-  struct learn_case *cases; /* as measured->cases */
+  const struct results *results;
+  struct learn_run *runs;   /* as results->runs */
+  struct learn_case *cases; /* as results->cases */
   size_t *order;            /* of the known ones, in the order of their scenarios */
   size_t known_count;
   size_t asked;                                        /* the run of which run-result is read */
@@ -166,18 +166,18 @@ static void learn_add_driver(struct learn *learn, struct learn_row *row, const c
 
 /* The case of that key and name; SIZE_MAX = it is not among those that are learned of. Equal keys
  * are adjacent, and keys in order. */
-static size_t learn_find_case(const struct measured *measured, const char *key, const char *name) {
+static size_t learn_find_case(const struct results *results, const char *key, const char *name) {
   size_t low = 0;
-  for (size_t high = measured->case_count; low < high;) {
+  for (size_t high = results->case_count; low < high;) {
     const size_t middle = (low + high) / 2;
-    if (strcmp(measured->cases[middle].key, key) < 0) {
+    if (strcmp(results->cases[middle].key, key) < 0) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  for (; low < measured->case_count && strcmp(measured->cases[low].key, key) == 0; low++) {
-    if (strcmp(measured->cases[low].name, name) == 0) {
+  for (; low < results->case_count && strcmp(results->cases[low].key, key) == 0; low++) {
+    if (strcmp(results->cases[low].name, name) == 0) {
       return low;
     }
   }
@@ -202,7 +202,7 @@ static enum status learn_take(void *context, const struct cell *cells, struct er
   }
   const char *name = observed_text(reader, cells, CELL_CASE);
   const size_t bench =
-      learn_find_case(learn->measured, observed_text(reader, cells, CELL_KEY), name);
+      learn_find_case(learn->results, observed_text(reader, cells, CELL_KEY), name);
   if (bench != SIZE_MAX && !learn->cases[bench].known) {
     learn->cases[bench] = (struct learn_case){.known = true, .observed = observed, .name = name};
     learn->order[learn->known_count++] = bench;
@@ -223,7 +223,7 @@ static size_t learn_find_host(struct learn *learn, const struct hardware *first)
 }
 
 static const char *learn_run_name(struct learn *learn, size_t run) {
-  return arena_format(&learn->arena, "run:%s", learn->measured->runs[run].ref.uuid);
+  return arena_format(&learn->arena, "run:%s", learn->results->runs[run].ref.uuid);
 }
 
 static enum status learn_read_hardware(struct learn *learn, struct query *query, size_t run,
@@ -247,17 +247,16 @@ static enum status learn_read_hardware(struct learn *learn, struct query *query,
 
 /* The medians of one case and run: of its processes. */
 struct learn_group {
-  const struct measured_median *medians;
+  const struct results_median *medians;
   size_t count;
   double value; /* the one number of the case, in its row's unit */
   bool above_peak;
 };
 
 /* From medians[at] on. False: a process has no number. */
-static bool learn_next_group(const struct measured *measured, size_t at,
-                             struct learn_group *group) {
-  const struct measured_median *medians = &measured->medians[at];
-  const size_t left = measured->median_count - at;
+static bool learn_next_group(const struct results *results, size_t at, struct learn_group *group) {
+  const struct results_median *medians = &results->medians[at];
+  const size_t left = results->median_count - at;
   bool sound = true;
   *group = (struct learn_group){.medians = medians};
   for (; group->count < left && medians[group->count].bench == medians->bench &&
@@ -269,12 +268,12 @@ static bool learn_next_group(const struct measured *measured, size_t at,
 }
 
 /* Of a process that measured the case several times, the undisturbed rate. */
-static void learn_evaluate(struct learn *learn, const struct measured_case *bench, bool time,
+static void learn_evaluate(struct learn *learn, const struct results_case *bench, bool time,
                            struct learn_group *group) {
   double *values = arena_array(&learn->arena, group->count, sizeof *values);
   size_t above = 0;
   for (size_t i = 0; i < group->count; i++) {
-    const struct measured_median *median = &group->medians[i];
+    const struct results_median *median = &group->medians[i];
     values[i] = median->undisturbed_ns > 0 ? median->undisturbed_ns : median->ns;
     above += median->above_peak;
   }
@@ -315,10 +314,10 @@ static void learn_add_value(struct learn *learn, const struct learn_case *of,
 static enum status learn_read_cases(struct learn *learn, struct query *query, size_t *first,
                                     struct error *err) {
   const struct row_sink sink = {.context = learn, .begin = learn_begin, .row = learn_take};
-  const struct measured *measured = learn->measured;
+  const struct results *results = learn->results;
   struct learn_group group;
-  for (size_t at = 0; at < measured->median_count; at += group.count) {
-    const bool sound = learn_next_group(measured, at, &group);
+  for (size_t at = 0; at < results->median_count; at += group.count) {
+    const bool sound = learn_next_group(results, at, &group);
     const size_t bench = group.medians->bench;
     const size_t run = group.medians->run;
     first[bench] = at < first[bench] ? at : first[bench];
@@ -331,20 +330,20 @@ static enum status learn_read_cases(struct learn *learn, struct query *query, si
   return STATUS_OK;
 }
 
-enum status learn_add(struct learn *learn, struct query *query, const struct measured *measured,
+enum status learn_add(struct learn *learn, struct query *query, const struct results *results,
                       const char *gpu, size_t *runs, struct error *err) {
-  learn->measured = measured;
-  learn->runs = arena_array(&learn->arena, measured->run_count, sizeof *learn->runs);
-  learn->cases = arena_array(&learn->arena, measured->case_count, sizeof *learn->cases);
-  learn->order = arena_array(&learn->arena, measured->case_count, sizeof *learn->order);
-  size_t *first = arena_array(&learn->arena, measured->case_count, sizeof *first);
-  for (size_t c = 0; c < measured->case_count; c++) {
-    first[c] = measured->median_count;
+  learn->results = results;
+  learn->runs = arena_array(&learn->arena, results->run_count, sizeof *learn->runs);
+  learn->cases = arena_array(&learn->arena, results->case_count, sizeof *learn->cases);
+  learn->order = arena_array(&learn->arena, results->case_count, sizeof *learn->order);
+  size_t *first = arena_array(&learn->arena, results->case_count, sizeof *first);
+  for (size_t c = 0; c < results->case_count; c++) {
+    first[c] = results->median_count;
   }
   *runs = 0;
-  for (size_t r = 0; r < measured->run_count; r++) {
-    if (measured_run_is_own(measured, r, NULL)) {
-      const int64_t started_at_ns = measured->runs[r].started_at_ns;
+  for (size_t r = 0; r < results->run_count; r++) {
+    if (results_run_is_own(results, r, NULL)) {
+      const int64_t started_at_ns = results->runs[r].started_at_ns;
       learn->newest_ns = started_at_ns > learn->newest_ns ? started_at_ns : learn->newest_ns;
       RETURN_ON_ERROR(learn_read_hardware(learn, query, r, gpu, err));
       ++*runs;
@@ -357,9 +356,9 @@ enum status learn_add(struct learn *learn, struct query *query, const struct mea
     size_t machine = SIZE_MAX;
     struct learn_group group;
     for (size_t at = first[bench];
-         at < measured->median_count && measured->medians[at].bench == bench; at += group.count) {
-      if (learn_next_group(measured, at, &group)) {
-        learn_evaluate(learn, &measured->cases[bench], learn->cases[bench].observed.time, &group);
+         at < results->median_count && results->medians[at].bench == bench; at += group.count) {
+      if (learn_next_group(results, at, &group)) {
+        learn_evaluate(learn, &results->cases[bench], learn->cases[bench].observed.time, &group);
         learn_add_value(learn, &learn->cases[bench], &learn->runs[group.medians->run], &group, &row,
                         &machine);
       }
@@ -508,7 +507,7 @@ static void learn_tell_left_out(struct learn *learn, struct learned *learned) {
   }
   if (learn->above_peak > 0) {
     texts[learned->left_out_count++] =
-        arena_format(&learn->arena, "%zu result%s " MEASURED_ABOVE_PEAK ": %s", learn->above_peak,
+        arena_format(&learn->arena, "%zu result%s " RESULTS_ABOVE_PEAK ": %s", learn->above_peak,
                      strings_plural(learn->above_peak, "", "s"), learn->above_peak_name);
   }
   learned->left_out = texts;

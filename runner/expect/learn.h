@@ -8,8 +8,8 @@
  * is left, the tolerance three times its robust spread, within bounds. */
 #pragma once
 
-#include "runner/record/measured.h"
 #include "runner/record/query.h"
+#include "runner/record/results.h"
 #include "schema/expect/expect.h"
 
 struct learn;
@@ -19,7 +19,7 @@ void learn_free(struct learn *learn);
 
 /* Once: the results of those runs that haul measured. gpu: a glob of the name of the GPUs that are
  * learned of; NULL = all. measured and query are of one database; *runs: how many were read. */
-enum status learn_add(struct learn *learn, struct query *query, const struct measured *measured,
+enum status learn_add(struct learn *learn, struct query *query, const struct results *results,
                       const char *gpu, size_t *runs, struct error *err) CHECK_RESULT;
 
 struct learned {

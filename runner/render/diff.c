@@ -101,7 +101,7 @@ static void diff_put_causes(const struct diff_view *view) {
       document_put_toned(
           view->document,
           diff_verdict_tone(row->distribution.is_worse ? VERDICT_REGRESSED : VERDICT_IMPROVED),
-          "%s: %s", comparison->measured->cases[row->bench].name, words);
+          "%s: %s", comparison->results->cases[row->bench].name, words);
     }
   }
   if (distributions > DISTRIBUTIONS_SHOWN && !view->show->all) {
@@ -355,7 +355,7 @@ static void diff_put_case(struct diff_view *view, const struct comparison_row *r
   const char *const words[COLUMN_COUNT] = {
       [COLUMN_VERDICT] = diff_verdict_words(arena, &row->result),
       [COLUMN_CASE] =
-          arena_format(arena, "%s%s%s", view->comparison->measured->cases[row->bench].name,
+          arena_format(arena, "%s%s%s", view->comparison->results->cases[row->bench].name,
                        arena_around(arena, " [", row->hardware, "]"),
                        arena_around(arena, " (", diff_note_words(arena, row), ")")),
       [COLUMN_A] = diff_figure_words(arena, row, SIDE_A),
@@ -447,7 +447,7 @@ static void diff_put_reasons(const struct diff_view *view) {
     }
     said[count++] = row->reason;
     document_put_toned(view->document, TONE_BAD, "%s: %s",
-                       comparison->measured->cases[row->bench].name, row->reason);
+                       comparison->results->cases[row->bench].name, row->reason);
   }
 }
 

@@ -419,7 +419,7 @@ static bool diff_seems_changed(const struct comparison_row *row) {
 /* Whether one says more than the other: copies within the host are the noisiest. */
 static bool diff_is_wider(const struct comparison *comparison, const struct comparison_row *row,
                           const struct comparison_row *than) {
-  const struct measured_case *cases = comparison->measured->cases;
+  const struct results_case *cases = comparison->results->cases;
   const bool gpu = cases[row->bench].gpus != 0;
   const bool other = cases[than->bench].gpus != 0;
   return gpu != other ? gpu : fabs(row->result.change) > fabs(than->result.change);
@@ -480,10 +480,10 @@ static const char *diff_undecided_words(struct arena *arena, const struct undeci
 static bool diff_others_moved(const struct comparison *comparison,
                               const struct comparison_row *named) {
   const bool is_certain = verdict_is_change(named->result.verdict);
-  const char *path = comparison->measured->cases[named->bench].path;
+  const char *path = comparison->results->cases[named->bench].path;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    const char *other = comparison->measured->cases[row->bench].path;
+    const char *other = comparison->results->cases[row->bench].path;
     const bool moved =
         is_certain ? verdict_is_change(row->result.verdict) : diff_seems_changed(row);
     if (row != named && moved && (path == NULL || !strings_equal(other, path))) {
@@ -516,7 +516,7 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
   } else if (row != NULL && (verdict_is_change(row->result.verdict) ||
                              (widest != NULL && row->result.verdict != VERDICT_BROKEN))) {
     row = verdict_is_change(row->result.verdict) ? row : widest;
-    const struct measured_case *bench = &comparison->measured->cases[row->bench];
+    const struct results_case *bench = &comparison->results->cases[row->bench];
     what = bench->path != NULL ? bench->path : bench->name;
     unit = figure_is_rate(row->figure) ? "" : " time"; /* as in its row */
     change = row->change;

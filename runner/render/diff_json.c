@@ -104,7 +104,7 @@ void diff_put_rows(struct document *document, const struct comparison *compariso
   DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    const struct measured_case *bench = &comparison->measured->cases[row->bench];
+    const struct results_case *bench = &comparison->results->cases[row->bench];
     const struct comparison_side *a = &row->sides[SIDE_A];
     const struct comparison_side *b = &row->sides[SIDE_B];
     const struct diff_result *result = &row->result;
@@ -146,8 +146,8 @@ JSON_OBJECT(diff_json_form, DIFF_SHAPE, const struct side_shape *shape)
   X("not_ok", numbers, s, CASE_FAILED, case_status_name_count,                                     \
     case_status_text((enum case_status)s), side->by_status[s])                                     \
   X("shape", option, diff_json_form, side->shape.kind != SHAPE_PLAIN, &side->shape)                \
-  X("case", text, side->bench != SIZE_MAX ? measured->cases[side->bench].name : NULL)
-JSON_OBJECT(diff_json_side, DIFF_SIDE, const struct measured *measured,
+  X("case", text, side->bench != SIZE_MAX ? results->cases[side->bench].name : NULL)
+JSON_OBJECT(diff_json_side, DIFF_SIDE, const struct results *results,
             const struct comparison_side *side)
 
 #define DIFF_DISTRIBUTION(X)                                                                       \
@@ -166,12 +166,12 @@ JSON_OBJECT(diff_json_distribution, DIFF_DISTRIBUTION, const struct distribution
   X("distribution", object, diff_json_distribution, &row->distribution,                            \
     row->distribution.kind != DISTRIBUTION_SAME)                                                   \
   X("better", text, figure_is_rate(row->figure) ? "more" : "less")                                 \
-  X("a", object, diff_json_side, measured, a)                                                      \
-  X("b", object, diff_json_side, measured, b)
+  X("a", object, diff_json_side, results, a)                                                       \
+  X("b", object, diff_json_side, results, b)
 
-static void diff_json_case(struct json_out *json, const struct measured *measured,
+static void diff_json_case(struct json_out *json, const struct results *results,
                            const struct comparison_row *row) {
-  const struct measured_case *bench = &measured->cases[row->bench];
+  const struct results_case *bench = &results->cases[row->bench];
   const struct comparison_side *a = &row->sides[SIDE_A];
   const struct comparison_side *b = &row->sides[SIDE_B];
   const struct diff_result *result = &row->result;
@@ -329,7 +329,7 @@ JSON_OBJECT(diff_json_a_a, DIFF_A_A, const struct a_a_result *a_a)
   X("blocks", array, diff_json_block, i, layout->block_count, &layout->blocks[i])                  \
   X("rank", option, diff_json_rank, summary->rank_processes_least > 0, summary)                    \
   X("a_a_test", option, diff_json_a_a, show->a_a != NULL, show->a_a)                               \
-  X("cases", array, diff_json_case, i, comparison->row_count, comparison->measured,                \
+  X("cases", array, diff_json_case, i, comparison->row_count, comparison->results,                 \
     &comparison->rows[i])
 JSON_OBJECT(diff_json_members, DIFF_MEMBERS, const struct comparison *comparison,
             const struct diff_summary *summary, const struct diff_show *show,

@@ -98,7 +98,7 @@ static void layout_set_blocks(struct diff_layout *layout) {
   struct blocked_row *rows = arena_array(&arena, count, sizeof *rows);
   struct ordered_block *blocks = arena_array(&arena, count, sizeof *blocks);
   for (size_t i = 0; i < count; i++) {
-    const struct measured_case *bench = &comparison->measured->cases[comparison->rows[i].bench];
+    const struct results_case *bench = &comparison->results->cases[comparison->rows[i].bench];
     rows[i] = (struct blocked_row){bench->block, bench->id, i};
   }
   ORDER_SORT(rows, count, layout_compare_blocked);
@@ -142,7 +142,7 @@ static bool layout_has_many_small(const struct comparison *comparison) {
     const struct comparison_row *row = &comparison->rows[i];
     if (layout_is_small(row)) {
       struct diff_group *group = layout_group(&layout, &capacity, row->result.verdict,
-                                              comparison->measured->cases[row->bench].block);
+                                              comparison->results->cases[row->bench].block);
       group->count++;
     }
   }
@@ -169,7 +169,7 @@ static void layout_set_groups(struct diff_layout *layout, const bool shown[verdi
     }
     struct diff_group *group =
         layout_group(layout, &capacity, row->result.verdict,
-                     small ? "" : comparison->measured->cases[row->bench].block);
+                     small ? "" : comparison->results->cases[row->bench].block);
     of_row[i] = (size_t)(group - layout->groups);
     group->count++;
     group->provisional += row->result.is_provisional;
@@ -284,7 +284,7 @@ const char *diff_group_words(struct diff_layout *layout, const struct diff_group
   const struct comparison *comparison = layout->comparison;
   const char *why = NULL;
   const size_t picked = layout_pick_row(comparison, group, &why);
-  const char *name = comparison->measured->cases[comparison->rows[picked].bench].name;
+  const char *name = comparison->results->cases[comparison->rows[picked].bench].name;
   const size_t block = strlen(group->block);
   if (block > 0 && strncmp(name, group->block, block) == 0 && name[block] == '/') {
     name += block + 1; /* the line begins with it */

@@ -55,7 +55,7 @@ enum status diff_print_tests(const struct comparison *comparison, const struct d
   struct test_property sides[SIDES];
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    const struct measured_case *bench = &comparison->measured->cases[row->bench];
+    const struct results_case *bench = &comparison->results->cases[row->bench];
     const char *name = row->hardware != NULL
                            ? arena_format(&arena, "%s [%s]", bench->name, row->hardware)
                            : bench->name;

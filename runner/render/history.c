@@ -138,7 +138,7 @@ const char *history_mark_words(struct arena *arena, const struct history_series 
 }
 
 /* Between which runs a change may have been, where not between two that follow one another. */
-static const char *history_when(struct document *document, const struct measured *measured,
+static const char *history_when(struct document *document, const struct results *results,
                                 const struct history_series *series, size_t i) {
   const struct history_point *point = &series->points[i];
   if (point->since == point->until) {
@@ -148,22 +148,22 @@ static const char *history_when(struct document *document, const struct measured
   return arena_format(
       &document->arena, "%s %s and %s",
       point->mark == HISTORY_DRIFT ? ", between" : ", began between (95 %)",
-      UNITS_UTC(measured->runs[series->points[before].run].started_at_ns, UNITS_UTC_ISO_MINUTES),
-      UNITS_UTC(measured->runs[series->points[point->until].run].started_at_ns,
+      UNITS_UTC(results->runs[series->points[before].run].started_at_ns, UNITS_UTC_ISO_MINUTES),
+      UNITS_UTC(results->runs[series->points[point->until].run].started_at_ns,
                 UNITS_UTC_ISO_MINUTES));
 }
 
 /* A smaller change would read as 0.00 %. */
 #define HISTORY_SHOWN_MIN 5e-5
 
-static void history_put_marks(struct document *document, const struct measured *measured,
+static void history_put_marks(struct document *document, const struct results *results,
                               const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
     if (point->mark == HISTORY_NO_MARK) {
       continue;
     }
-    const struct measured_run *run = &measured->runs[point->run];
+    const struct results_run *run = &results->runs[point->run];
     document_put_behind(document,
                         arena_format(&document->arena, "  %s ", history_mark_sign(point->mark)),
                         "run %lld, %s: %s, %s%s", (long long)run->ref.id,
@@ -172,7 +172,7 @@ static void history_put_marks(struct document *document, const struct measured *
                             ? "no change"
                             : arena_format(&document->arena, "%+.2f %%", 100 * point->change),
                         history_mark_words(&document->arena, series, i),
-                        history_when(document, measured, series, i));
+                        history_when(document, results, series, i));
   }
 }
 
@@ -201,11 +201,11 @@ static size_t history_chart_width(const struct document *document) {
   return left > CHART_WIDTH ? CHART_WIDTH : left;
 }
 
-static void history_put_chart(struct document *document, const struct measured *measured,
+static void history_put_chart(struct document *document, const struct results *results,
                               const struct history_series *series, bool all) {
   const size_t width = history_chart_width(document);
   document_gap(document);
-  document_put(document, "%s%s%s  (%zu %s)", measured->cases[series->bench].name,
+  document_put(document, "%s%s%s  (%zu %s)", results->cases[series->bench].name,
                arena_around(&document->arena, " [", series->hardware, "]"),
                arena_around(&document->arena, ", ", series->settings, ""), series->point_count,
                strings_plural(series->point_count, "run", "runs"));
@@ -220,7 +220,7 @@ static void history_put_chart(struct document *document, const struct measured *
   }
   history_put_signs(&chart, &signs);
   document_verbatim(document, chart.text);
-  history_put_marks(document, measured, series);
+  history_put_marks(document, results, series);
   if (all) {
     history_put_latest(document, series);
   }
@@ -232,7 +232,7 @@ static void history_put_chart(struct document *document, const struct measured *
 #define HISTORY_TABLE_COLUMNS(X)                                                                   \
   X("started_at", text, UNITS_UTC(run->started_at_ns, UNITS_UTC_ISO_MINUTES))                      \
   X("run", integer, run->ref.id)                                                                   \
-  X("driver", text, measured->environments[run->environment].driver_version)                       \
+  X("driver", text, results->environments[run->environment].driver_version)                        \
   X("tag", text, run->tag)                                                                         \
   X("median", real, point->value)                                                                  \
   X("low", real, point->low)                                                                       \
@@ -243,14 +243,14 @@ static void history_put_chart(struct document *document, const struct measured *
 
 /* The columns of one row per series and run, and their cells. */
 #define HISTORY_COLUMNS(X)                                                                         \
-  X("case", text, measured->cases[series->bench].name)                                             \
-  X("case_key", text, measured->cases[series->bench].key)                                          \
+  X("case", text, results->cases[series->bench].name)                                              \
+  X("case_key", text, results->cases[series->bench].key)                                           \
   X("hardware", text, series->hardware)                                                            \
   X("started_at", text, UNITS_UTC(run->started_at_ns, UNITS_UTC_SECONDS))                          \
   X("run", integer, run->ref.id)                                                                   \
   X("run_uuid", text, run->ref.uuid)                                                               \
   X("tag", text, run->tag)                                                                         \
-  X("driver_version", text, measured->environments[run->environment].driver_version)               \
+  X("driver_version", text, results->environments[run->environment].driver_version)                \
   X("unit", text, figure_text(series->figure))                                                     \
   X("median", real, point->value)                                                                  \
   X("low", real, point->low)                                                                       \
@@ -260,8 +260,8 @@ static void history_put_chart(struct document *document, const struct measured *
   X("change_percent", finite, 100 * point->change)                                                 \
   X("p", finite, point->p)                                                                         \
   X("what", text, point->what)                                                                     \
-  X("since_run", known, marked, measured->runs[series->points[point->since].run].ref.id)           \
-  X("until_run", known, marked, measured->runs[series->points[point->until].run].ref.id)           \
+  X("since_run", known, marked, results->runs[series->points[point->since].run].ref.id)            \
+  X("until_run", known, marked, results->runs[series->points[point->until].run].ref.id)            \
   X("autocorrelation", finite, is_last ? series->autocorrelation : (double)NAN)                    \
   X("earlier_runs", known, is_last, (int64_t)series->earlier)                                      \
   X("least_change_percent", finite, is_last ? 100 * series->least_change : (double)NAN)
@@ -269,13 +269,13 @@ static void history_put_chart(struct document *document, const struct measured *
 JSON_DESCRIBER(history_describe_json, HISTORY_COLUMNS, JSON_COLUMN)
 
 /* The runs of one series, for people. */
-static void history_put_runs(struct document *document, const struct measured *measured,
+static void history_put_runs(struct document *document, const struct results *results,
                              const struct history_series *series) {
   document_gap(document);
   DOCUMENT_COLUMNS(document, HISTORY_TABLE_COLUMNS, .narrow = "low,high,n,tag,driver");
   for (size_t i = 0; i < series->point_count; i++) {
     const struct history_point *point = &series->points[i];
-    const struct measured_run *run = &measured->runs[point->run];
+    const struct results_run *run = &results->runs[point->run];
     char change[CELL_MAX];
     (void)snprintf(change, sizeof change, "%+.2f", 100 * point->change);
     DOCUMENT_ROW(document, HISTORY_TABLE_COLUMNS(COLUMN_CELL));
@@ -283,14 +283,14 @@ static void history_put_runs(struct document *document, const struct measured *m
   document_table_end(document);
 }
 
-static void history_put_rows(struct document *document, const struct measured *measured,
+static void history_put_rows(struct document *document, const struct results *results,
                              const struct history *history) {
   DOCUMENT_COLUMNS(document, HISTORY_COLUMNS, 0);
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
     for (size_t i = 0; i < series->point_count; i++) {
       const struct history_point *point = &series->points[i];
-      const struct measured_run *run = &measured->runs[point->run];
+      const struct results_run *run = &results->runs[point->run];
       const bool is_last = i + 1 == series->point_count;
       const bool marked = point->mark != HISTORY_NO_MARK;
       DOCUMENT_ROW(document, HISTORY_COLUMNS(COLUMN_CELL));
@@ -300,21 +300,20 @@ static void history_put_rows(struct document *document, const struct measured *m
 }
 
 /* Whether a mark tells of a change that matters; a new driver may have changed nothing. */
-static bool history_point_moves(const struct measured *measured,
-                                const struct history_series *series,
+static bool history_point_moves(const struct results *results, const struct history_series *series,
                                 const struct history_point *point) {
-  const double margin = figure_margin(&measured->cases[series->bench], 0, NULL);
+  const double margin = figure_margin(&results->cases[series->bench], 0, NULL);
   const bool changed = !(point->p > 0.05) && fabs(point->change) >= margin; /* or not tested */
   return point->mark != HISTORY_NO_MARK && (point->mark != HISTORY_DRIVER || changed);
 }
 
-static bool history_moves(const struct measured *measured, const struct history_series *series) {
-  return ANY_OF(i, series->point_count, history_point_moves(measured, series, &series->points[i]));
+static bool history_moves(const struct results *results, const struct history_series *series) {
+  return ANY_OF(i, series->point_count, history_point_moves(results, series, &series->points[i]));
 }
 
 #define HISTORY_QUIET_COLUMNS(X)                                                                   \
   X("case", text,                                                                                  \
-    arena_format(&document->arena, "%s%s", measured->cases[series->bench].name,                    \
+    arena_format(&document->arena, "%s%s", results->cases[series->bench].name,                     \
                  arena_around(&document->arena, " [", series->hardware, "]")))                     \
   X("runs", integer, (int64_t)series->point_count)                                                 \
   X("lowest", text, arena_format(&document->arena, "%#.5g", low))                                  \
@@ -322,7 +321,7 @@ static bool history_moves(const struct measured *measured, const struct history_
   X("unit", text, figure_text(series->figure))
 
 /* A line for each series that did not move. */
-static void history_put_quiet(struct document *document, const struct measured *measured,
+static void history_put_quiet(struct document *document, const struct results *results,
                               const struct history *history, size_t count) {
   if (count == 0) {
     return;
@@ -333,7 +332,7 @@ static void history_put_quiet(struct document *document, const struct measured *
   DOCUMENT_COLUMNS(document, HISTORY_QUIET_COLUMNS, .narrow = "runs,unit");
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
-    if (history_moves(measured, series)) {
+    if (history_moves(results, series)) {
       continue;
     }
     double low = INFINITY;
@@ -347,25 +346,25 @@ static void history_put_quiet(struct document *document, const struct measured *
   document_table_end(document);
 }
 
-enum status history_print(const struct measured *measured, const struct history *history, bool all,
+enum status history_print(const struct results *results, const struct history *history, bool all,
                           const struct table_options *options, struct error *err) {
   struct document document;
   document_begin(&document, options, err);
   if (!document_is_for_people(&document)) {
-    history_put_rows(&document, measured, history);
+    history_put_rows(&document, results, history);
     return document_end(&document);
   }
   const bool whole = all || history->series_count == 1;
   size_t quiet = 0;
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
-    if (!whole && !history_moves(measured, series)) {
+    if (!whole && !history_moves(results, series)) {
       quiet++;
       continue;
     }
-    history_put_chart(&document, measured, series, whole);
+    history_put_chart(&document, results, series, whole);
     if (whole) {
-      history_put_runs(&document, measured, series);
+      history_put_runs(&document, results, series);
     }
   }
   if (quiet < history->series_count) {
@@ -373,7 +372,7 @@ enum status history_print(const struct measured *measured, const struct history 
     document_put(&document, "%s| new driver, ^ new level, ~ drift",
                  whole ? "median, low, high: of the n processes of a run; " : "");
   }
-  history_put_quiet(&document, measured, history, quiet);
+  history_put_quiet(&document, results, history, quiet);
   return document_end(&document);
 }
 
@@ -425,7 +424,7 @@ static void history_put_band(struct document *document, const struct machines *m
 }
 
 /* What the new drivers did to it, and the machines that changed alone. */
-static void history_put_band_marks(struct document *document, const struct measured *measured,
+static void history_put_band_marks(struct document *document, const struct results *results,
                                    const struct machines *machines, size_t block) {
   struct arena *arena = &document->arena;
   for (size_t u = 0; u < machines->upgrade_count; u++) {
@@ -450,10 +449,9 @@ static void history_put_band_marks(struct document *document, const struct measu
   for (size_t n = 0; n < machines->node_count; n++) {
     const struct machines_cell *cell = machines_last_cell(machines, n);
     if (cell != NULL && -cell->level > MARGINS_NAMED * cell->margin && cell->margin > 0 &&
-        strcmp(measured->cases[cell->bench].block, machines->blocks[block].name) == 0) {
+        strcmp(results->cases[cell->bench].block, machines->blocks[block].name) == 0) {
       document_put_behind(document, "  ! ", "%s is %.1f %% slower than the others at last: %s",
-                          machines->nodes[n], -100 * cell->level,
-                          measured->cases[cell->bench].name);
+                          machines->nodes[n], -100 * cell->level, results->cases[cell->bench].name);
     }
   }
 }
@@ -468,13 +466,13 @@ struct history_moved {
 ORDER_DEFINE(history_compare_moved, struct history_moved, ORDER(fabs(y->largest), fabs(x->largest)))
 
 #define HISTORY_MOVED_COLUMNS(X)                                                                   \
-  X("case that changed", text, measured->cases[moved[i].series->bench].name)                       \
-  X("machine", text, measured->environments[run->environment].node)                                \
+  X("case that changed", text, results->cases[moved[i].series->bench].name)                        \
+  X("machine", text, results->environments[run->environment].node)                                 \
   X("changes", integer, (int64_t)moved[i].changes)                                                 \
   X("largest %", text, arena_format(&document->arena, "%+.2f", 100 * moved[i].largest))
 
 /* Blocks have the mean of their cases, which hides what one of them did. */
-static void history_put_moved(struct document *document, const struct measured *measured,
+static void history_put_moved(struct document *document, const struct results *results,
                               const struct history *history) {
   struct history_moved *moved = arena_array(&document->arena, history->series_count, sizeof *moved);
   size_t count = 0;
@@ -483,7 +481,7 @@ static void history_put_moved(struct document *document, const struct measured *
     last->series = &history->series[s];
     for (size_t i = 0; i < last->series->point_count; i++) {
       const struct history_point *point = &last->series->points[i];
-      if (history_point_moves(measured, last->series, point)) {
+      if (history_point_moves(results, last->series, point)) {
         last->changes++;
         last->largest = fabs(point->change) > fabs(last->largest) ? point->change : last->largest;
       }
@@ -497,7 +495,7 @@ static void history_put_moved(struct document *document, const struct measured *
   document_gap(document);
   DOCUMENT_COLUMNS(document, HISTORY_MOVED_COLUMNS, .narrow = "changes,machine");
   for (size_t i = 0; i < count && i < MOVED_SHOWN; i++) {
-    const struct measured_run *run = &measured->runs[moved[i].series->points[0].run];
+    const struct results_run *run = &results->runs[moved[i].series->points[0].run];
     DOCUMENT_ROW(document, HISTORY_MOVED_COLUMNS(COLUMN_CELL));
   }
   document_table_end(document);
@@ -506,16 +504,16 @@ static void history_put_moved(struct document *document, const struct measured *
   }
 }
 
-enum status history_print_machines(const struct measured *measured, const struct machines *machines,
+enum status history_print_machines(const struct results *results, const struct machines *machines,
                                    const struct history *history,
                                    const struct table_options *options, struct error *err) {
   struct document document;
   document_begin(&document, options, err);
   for (size_t b = 0; b < machines->block_count; b++) {
     history_put_band(&document, machines, &machines->blocks[b]);
-    history_put_band_marks(&document, measured, machines, b);
+    history_put_band_marks(&document, results, machines, b);
   }
-  history_put_moved(&document, measured, history);
+  history_put_moved(&document, results, history);
   document_gap(&document);
   document_put(
       &document,

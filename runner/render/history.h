@@ -9,12 +9,12 @@
 
 struct json_shape;
 
-enum status history_print(const struct measured *measured, const struct history *history, bool all,
+enum status history_print(const struct results *results, const struct history *history, bool all,
                           const struct table_options *options, struct error *err) CHECK_RESULT;
 
 /* The same of many machines, for people: their median and the lowest tenth by block, what drivers
  * changed, machines that are or became unlike the others, and the cases that changed most. */
-enum status history_print_machines(const struct measured *measured, const struct machines *machines,
+enum status history_print_machines(const struct results *results, const struct machines *machines,
                                    const struct history *history,
                                    const struct table_options *options,
                                    struct error *err) CHECK_RESULT;

@@ -65,26 +65,26 @@ static const char *outliers_link_words(struct arena *arena, const struct outlier
 }
 
 /* "gpu1 is 0000:07:00.0, GPU-..." */
-static const char *outliers_identity_words(struct arena *arena, const struct measured_gpu *gpu,
+static const char *outliers_identity_words(struct arena *arena, const struct results_gpu *gpu,
                                            const char *host) {
   return arena_format(arena, "gpu%d%s is %s%s", gpu->number, arena_around(arena, " of ", host, ""),
                       gpu->pci_address, arena_around(arena, ", ", gpu->uuid, ""));
 }
 
 static bool outliers_is_about(const struct outlier_verdict *verdict,
-                              const struct measured_gpu *gpu) {
+                              const struct results_gpu *gpu) {
   return gpu->pci_address != NULL &&
          (gpu->number == verdict->gpus[0] || gpu->number == verdict->gpus[1]);
 }
 
-size_t outliers_identities(struct arena *arena, const struct measured *measured,
+size_t outliers_identities(struct arena *arena, const struct results *results,
                            const struct outliers *outliers, const char ***lines) {
   size_t count = 0;
   size_t capacity = 0;
   *lines = NULL;
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
-    const struct measured_environment *environment = &measured->environments[verdict->environment];
+    const struct results_environment *environment = &results->environments[verdict->environment];
     for (size_t g = 0; g < environment->gpu_count; g++) {
       if (!outliers_is_about(verdict, &environment->gpus[g])) {
         continue;
@@ -101,11 +101,11 @@ size_t outliers_identities(struct arena *arena, const struct measured *measured,
 
 /* "is 3.0 to 50.0 % slower than its peers", or "is slower than its peers: 50.0 % at 256MiB, 3.0 %
  * at 4KiB" where the largest and the smallest are of one size each. */
-static const char *outliers_slower_words(struct arena *arena, const struct measured *measured,
+static const char *outliers_slower_words(struct arena *arena, const struct results *results,
                                          const struct outlier_verdict *verdict, const char *peers) {
   const bool known = verdict->worst != SIZE_MAX && verdict->mildest != SIZE_MAX;
-  const uint64_t worst = known ? measured->cases[verdict->worst].size_bytes : 0;
-  const uint64_t mildest = known ? measured->cases[verdict->mildest].size_bytes : 0;
+  const uint64_t worst = known ? results->cases[verdict->worst].size_bytes : 0;
+  const uint64_t mildest = known ? results->cases[verdict->mildest].size_bytes : 0;
   if (worst == 0 || mildest == 0 || worst == mildest) {
     return arena_format(arena, "is %s %% slower than %s:",
                         outliers_range_words(arena, verdict->least, verdict->change), peers);
@@ -115,7 +115,7 @@ static const char *outliers_slower_words(struct arena *arena, const struct measu
                       -100 * verdict->least, units_format_size(mildest, UNITS_TEXT));
 }
 
-const char *outliers_verdict_words(struct arena *arena, const struct measured *measured,
+const char *outliers_verdict_words(struct arena *arena, const struct results *results,
                                    const struct outliers *outliers,
                                    const struct outlier_verdict *verdict) {
   const bool named = verdict->rivals != NULL && outliers->hosts > 1; /* with their hosts */
@@ -139,7 +139,7 @@ const char *outliers_verdict_words(struct arena *arena, const struct measured *m
                       : verdict->direction == ROLE_SOURCE ? "from the other GPUs"
                                                           : "those of the other GPUs";
   return arena_format(arena, "%s%s%s %s %zu of %zu %s, in %s", what, host, how,
-                      outliers_slower_words(arena, measured, verdict, peers), verdict->slow_cases,
+                      outliers_slower_words(arena, results, verdict, peers), verdict->slow_cases,
                       verdict->cases, strings_plural(verdict->cases, "case", "cases"), blocks);
 }
 
@@ -176,7 +176,7 @@ const char *outliers_alone_words(struct arena *arena, const struct outlier_part 
 }
 
 /* Of several hosts each part once, which verdicts of several blocks and ways are of. */
-static void outliers_put_verdicts(struct document *document, const struct measured *measured,
+static void outliers_put_verdicts(struct document *document, const struct results *results,
                                   const struct outliers *outliers) {
   const bool by_part = outliers->hosts > 1;
   for (size_t i = 0; by_part && i < outliers->part_count; i++) {
@@ -187,7 +187,7 @@ static void outliers_put_verdicts(struct document *document, const struct measur
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
     if (!by_part || verdict->state != OUTLIER_SLOW) {
       document_put_toned(document, verdict->state == OUTLIER_SLOW ? TONE_BAD : TONE_WARN, "%s",
-                         outliers_verdict_words(&document->arena, measured, outliers, verdict));
+                         outliers_verdict_words(&document->arena, results, outliers, verdict));
     }
   }
 }
@@ -195,17 +195,17 @@ static void outliers_put_verdicts(struct document *document, const struct measur
 /* ---- tables ---- */
 
 /* The verdict that a row belongs to. */
-static const char *outliers_row_verdict(struct arena *arena, const struct measured *measured,
+static const char *outliers_row_verdict(struct arena *arena, const struct results *results,
                                         const struct outliers *outliers,
                                         const struct outlier *row) {
   if (row->verdict == SIZE_MAX) {
     return NULL;
   }
   const struct outlier_verdict *verdict = &outliers->verdicts[row->verdict];
-  const struct measured_environment *environment = &measured->environments[verdict->environment];
-  const char *text = outliers_verdict_words(arena, measured, outliers, verdict);
+  const struct results_environment *environment = &results->environments[verdict->environment];
+  const char *text = outliers_verdict_words(arena, results, outliers, verdict);
   for (size_t i = 0; i < environment->gpu_count; i++) {
-    const struct measured_gpu *gpu = &environment->gpus[i];
+    const struct results_gpu *gpu = &environment->gpus[i];
     text = verdict->rivals == NULL && outliers_is_about(verdict, gpu)
                ? arena_add(arena, text, "; %s", outliers_identity_words(arena, gpu, NULL))
                : text;
@@ -227,12 +227,12 @@ static const char *outliers_row_verdict(struct arena *arena, const struct measur
   X("slow cases", text, arena_format(arena, "%zu of %zu", row->slow_cases, row->cases))            \
   X("paths", text,                                                                                 \
     row->entity == ENTITY_GPU ? outliers_shorten(arena, row->paths, PATHS_SHOWN) : NULL)           \
-  X("only in case", text, row->single ? measured->cases[row->worst].name : NULL)                   \
+  X("only in case", text, row->single ? results->cases[row->worst].name : NULL)                    \
   X("finding", text, all ? outlier_state_text(row->state) : NULL)
 
 enum { OUTLIERS_TABLE_Z = 7 };
 
-static void outliers_put_table(struct document *document, const struct measured *measured,
+static void outliers_put_table(struct document *document, const struct results *results,
                                const struct outliers *outliers, bool all) {
   struct arena *arena = &document->arena;
   DOCUMENT_COLUMNS(document, OUTLIERS_TABLE_COLUMNS,
@@ -265,17 +265,17 @@ static void outliers_put_table(struct document *document, const struct measured 
   X("cases", integer, (int64_t)row->cases)                                                         \
   X("slow_cases", integer, (int64_t)row->slow_cases)                                               \
   X("paths", text, row->paths)                                                                     \
-  X("worst_case", text, measured->cases[row->worst].name)                                          \
+  X("worst_case", text, results->cases[row->worst].name)                                           \
   X("worst_percent", real, 100 * row->worst_change)                                                \
-  X("compared_with", text, row->other != SIZE_MAX ? measured->cases[row->other].name : NULL)       \
+  X("compared_with", text, row->other != SIZE_MAX ? results->cases[row->other].name : NULL)        \
   X("memory", text, row->memory[0] != '\0' ? row->memory : NULL)                                   \
   X("single", integer, row->single)                                                                \
-  X("verdict", text, outliers_row_verdict(arena, measured, outliers, row))                         \
+  X("verdict", text, outliers_row_verdict(arena, results, outliers, row))                          \
   X("rivals", text, row->rivals)
 
 JSON_DESCRIBER(outliers_describe_json, OUTLIERS_COLUMNS, JSON_COLUMN)
 
-static void outliers_put_rows(struct document *document, const struct measured *measured,
+static void outliers_put_rows(struct document *document, const struct results *results,
                               const struct outliers *outliers) {
   struct arena *arena = &document->arena;
   DOCUMENT_COLUMNS(document, OUTLIERS_COLUMNS, 0);
@@ -293,27 +293,27 @@ static bool outliers_is_pair(const struct outlier *row) {
   return row->state == OUTLIER_UNDECIDED && row->rivals == NULL;
 }
 
-static const char *outliers_pair_words(struct arena *arena, const struct measured *measured,
+static const char *outliers_pair_words(struct arena *arena, const struct results *results,
                                        const struct outlier *row) {
-  return arena_format(arena, "%s is %.2f %% slower than %s", measured->cases[row->worst].name,
-                      -100 * row->worst_change, measured->cases[row->other].name);
+  return arena_format(arena, "%s is %.2f %% slower than %s", results->cases[row->worst].name,
+                      -100 * row->worst_change, results->cases[row->other].name);
 }
 
-size_t outliers_doubts(struct arena *arena, const struct measured *measured,
+size_t outliers_doubts(struct arena *arena, const struct results *results,
                        const struct outliers *outliers, const char ***sentences) {
   const size_t most = outliers->verdict_count + outliers->undecided_count;
   const char **made = arena_array(arena, most, sizeof *made);
   size_t count = 0;
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     if (outliers->verdicts[i].state != OUTLIER_SLOW) {
-      made[count++] = outliers_verdict_words(arena, measured, outliers, &outliers->verdicts[i]);
+      made[count++] = outliers_verdict_words(arena, results, outliers, &outliers->verdicts[i]);
     }
   }
   for (size_t i = 0; i < outliers->row_count; i++) {
     const struct outlier *row = &outliers->rows[i];
     if (outliers_is_pair(row)) {
       made[count++] = arena_format(arena, "%s, its only peer: which is slow cannot be told",
-                                   outliers_pair_words(arena, measured, row));
+                                   outliers_pair_words(arena, results, row));
     }
   }
   *sentences = made;
@@ -321,7 +321,7 @@ size_t outliers_doubts(struct arena *arena, const struct measured *measured,
 }
 
 /* Pairs of which nobody can tell the faulty one. */
-static void outliers_put_undecided(struct document *document, const struct measured *measured,
+static void outliers_put_undecided(struct document *document, const struct results *results,
                                    const struct outliers *outliers, size_t pairs) {
   document_gap(document);
   document_put(document,
@@ -330,18 +330,18 @@ static void outliers_put_undecided(struct document *document, const struct measu
   for (size_t i = 0; i < outliers->row_count; i++) {
     if (outliers_is_pair(&outliers->rows[i])) {
       document_put_behind(document, "  ", "%s",
-                          outliers_pair_words(&document->arena, measured, &outliers->rows[i]));
+                          outliers_pair_words(&document->arena, results, &outliers->rows[i]));
     }
   }
 }
 
-static void outliers_put_summary(struct document *document, const struct measured *measured,
+static void outliers_put_summary(struct document *document, const struct results *results,
                                  const struct outliers *outliers, bool listed) {
   struct arena *arena = &document->arena;
   const size_t pairs = SUM_OF(i, outliers->row_count, outliers_is_pair(&outliers->rows[i]));
   const bool explain_z = listed && document_shows(document, OUTLIERS_TABLE_Z);
   if (pairs > 0) {
-    outliers_put_undecided(document, measured, outliers, pairs);
+    outliers_put_undecided(document, results, outliers, pairs);
   }
   document_gap(document);
   const bool by_part = outliers->hosts > 1;
@@ -366,7 +366,7 @@ static void outliers_put_summary(struct document *document, const struct measure
   }
   if (!by_part) {
     const char **lines = NULL;
-    const size_t count = outliers_identities(arena, measured, outliers, &lines);
+    const size_t count = outliers_identities(arena, results, outliers, &lines);
     for (size_t i = 0; i < count; i++) {
       document_put(document, "%s", lines[i]);
     }
@@ -378,28 +378,28 @@ static void outliers_put_summary(struct document *document, const struct measure
   }
 }
 
-static void outliers_put(struct document *document, const struct measured *measured,
+static void outliers_put(struct document *document, const struct results *results,
                          const struct outliers *outliers, bool all) {
   const bool table =
       outliers->is_fleet
           ? all && outliers->slow_count > 0
           : outliers->slow_count > 0 || (all && outliers->row_count > outliers->undecided_count);
-  outliers_put_verdicts(document, measured, outliers);
+  outliers_put_verdicts(document, results, outliers);
   if (table) {
     document_gap(document);
-    outliers_put_table(document, measured, outliers, all && !outliers->is_fleet);
+    outliers_put_table(document, results, outliers, all && !outliers->is_fleet);
   }
-  outliers_put_summary(document, measured, outliers, table);
+  outliers_put_summary(document, results, outliers, table);
 }
 
-enum status outliers_print(const struct measured *measured, const struct outliers *outliers,
-                           bool all, const struct table_options *options, struct error *err) {
+enum status outliers_print(const struct results *results, const struct outliers *outliers, bool all,
+                           const struct table_options *options, struct error *err) {
   struct document document;
   document_begin(&document, options, err);
   if (document_is_for_people(&document)) {
-    outliers_put(&document, measured, outliers, all);
+    outliers_put(&document, results, outliers, all);
   } else {
-    outliers_put_rows(&document, measured, outliers);
+    outliers_put_rows(&document, results, outliers);
   }
   return document_end(&document);
 }

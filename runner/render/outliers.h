@@ -8,25 +8,24 @@
 
 struct json_shape;
 
-enum status outliers_print(const struct measured *measured, const struct outliers *outliers,
-                           bool all, const struct table_options *options,
-                           struct error *err) CHECK_RESULT;
+enum status outliers_print(const struct results *results, const struct outliers *outliers, bool all,
+                           const struct table_options *options, struct error *err) CHECK_RESULT;
 
 /* The columns of the rows for programs. */
 void outliers_describe_json(struct json_shape *shape);
 
 /* "gpu2 to the host is 5.1 % slower than from the other GPUs: 6 of 6 cases, in down". In the
  * arena. */
-const char *outliers_verdict_words(struct arena *arena, const struct measured *measured,
+const char *outliers_verdict_words(struct arena *arena, const struct results *results,
                                    const struct outliers *outliers,
                                    const struct outlier_verdict *verdict);
 
 /* "gpu2 is 0000:06:00.0, GPU-..." of each GPU that verdicts are about, once. In the arena. */
-size_t outliers_identities(struct arena *arena, const struct measured *measured,
+size_t outliers_identities(struct arena *arena, const struct results *results,
                            const struct outliers *outliers, const char ***lines);
 
 /* What cannot be told, verdicts and pairs without another peer: sentences, in the arena. */
-size_t outliers_doubts(struct arena *arena, const struct measured *measured,
+size_t outliers_doubts(struct arena *arena, const struct results *results,
                        const struct outliers *outliers, const char ***sentences);
 
 /* The first of a list with ", " between, and how many there are: "a, b, ... (10)". In the arena. */

@@ -84,7 +84,7 @@ struct family {
 
 struct writing {
   struct arena arena;
-  struct measured *measured;
+  struct results *results;
   bool timed; /* OpenMetrics */
   struct family families[FAMILIES];
 };
@@ -145,26 +145,26 @@ static const char *prometheus_labels(struct writing *writing, const struct label
   prometheus_labels((writing), (const struct label[]){__VA_ARGS__},                                \
                     COUNT_OF(((const struct label[]){__VA_ARGS__})))
 
-static const struct measured_environment *prometheus_environment(const struct writing *writing,
-                                                                 size_t run) {
-  return &writing->measured->environments[writing->measured->runs[run].environment];
+static const struct results_environment *prometheus_environment(const struct writing *writing,
+                                                                size_t run) {
+  return &writing->results->environments[writing->results->runs[run].environment];
 }
 
-static const char *prometheus_host(const struct measured_environment *at) {
+static const char *prometheus_host(const struct results_environment *at) {
   return at->node != NULL ? at->node : at->host_name;
 }
 
 /* verdict may be NULL. The driver is none of them: an upgrade begins no new curve. */
 static const char *prometheus_labels_of(struct writing *writing, size_t run, size_t bench,
                                         const char *verdict) {
-  const struct measured_environment *at = prometheus_environment(writing, run);
-  const struct measured_case *measured = &writing->measured->cases[bench];
+  const struct results_environment *at = prometheus_environment(writing, run);
+  const struct results_case *results = &writing->results->cases[bench];
   char size[24];
-  (void)snprintf(size, sizeof size, "%" PRIu64, measured->size_bytes);
+  (void)snprintf(size, sizeof size, "%" PRIu64, results->size_bytes);
   return PROMETHEUS_LABELS(
-      writing, {"host", prometheus_host(at)}, {"scenario", writing->measured->runs[run].scenario},
-      {"block", measured->block}, {"case", measured->name}, {"path", measured->path},
-      {"method", measured->method}, {"size_bytes", measured->size_bytes > 0 ? size : NULL},
+      writing, {"host", prometheus_host(at)}, {"scenario", writing->results->runs[run].scenario},
+      {"block", results->block}, {"case", results->name}, {"path", results->path},
+      {"method", results->method}, {"size_bytes", results->size_bytes > 0 ? size : NULL},
       {"simulated", at->simulated ? "1" : NULL}, {"verdict", verdict});
 }
 
@@ -181,7 +181,7 @@ static void prometheus_add_sample(struct writing *writing, enum family_index whi
 }
 
 /* A time, as a figure of the case, in base units. */
-static double prometheus_figure(const struct measured_case *bench, double ns) {
+static double prometheus_figure(const struct results_case *bench, double ns) {
   const double value = figure_value(bench, ns);
   return figure_is_rate(bench->figure) ? value * NS_PER_S : value / NS_PER_S;
 }
@@ -190,22 +190,22 @@ static double prometheus_figure(const struct measured_case *bench, double ns) {
 
 /* haul_host_info as that run found it. */
 static void prometheus_add_host(struct writing *writing, size_t run, int64_t at_ns) {
-  const struct measured_environment *at = prometheus_environment(writing, run);
+  const struct results_environment *at = prometheus_environment(writing, run);
   prometheus_add_sample_at(
       writing, FAMILY_HOST,
       PROMETHEUS_LABELS(writing, {"host", prometheus_host(at)},
                         {"driver_version", at->driver_version},
-                        {"kernel", measured_run_fact(writing->measured, run, "kernel")},
-                        {"gpu_name", measured_run_fact(writing->measured, run, "gpu_name")},
+                        {"kernel", results_run_fact(writing->results, run, "kernel")},
+                        {"gpu_name", results_run_fact(writing->results, run, "gpu_name")},
                         {"simulated", at->simulated ? "1" : NULL}),
       1, at_ns);
 }
 
 /* Whether run a is of the same host as b, and began later. */
 static bool prometheus_is_newer(const struct writing *writing, size_t a, size_t b) {
-  const struct measured_environment *x = prometheus_environment(writing, a);
-  const struct measured_environment *y = prometheus_environment(writing, b);
-  const struct measured_run *runs = writing->measured->runs;
+  const struct results_environment *x = prometheus_environment(writing, a);
+  const struct results_environment *y = prometheus_environment(writing, b);
+  const struct results_run *runs = writing->results->runs;
   return x->simulated == y->simulated && runs[a].started_at_ns > runs[b].started_at_ns &&
          strcmp(prometheus_host(x), prometheus_host(y)) == 0;
 }
@@ -213,14 +213,14 @@ static bool prometheus_is_newer(const struct writing *writing, size_t a, size_t 
 /* Of each host as its latest run found it. */
 static void prometheus_add_hosts(struct writing *writing, const struct latest_case *cases,
                                  size_t count) {
-  const struct measured *measured = writing->measured;
-  bool *there = arena_array(&writing->arena, measured->run_count, sizeof *there);
+  const struct results *results = writing->results;
+  bool *there = arena_array(&writing->arena, results->run_count, sizeof *there);
   for (size_t i = 0; i < count; i++) {
     there[cases[i].run] = true;
   }
-  for (size_t a = 0; a < measured->run_count; a++) {
+  for (size_t a = 0; a < results->run_count; a++) {
     if (there[a] &&
-        !ANY_OF(b, measured->run_count, there[b] && prometheus_is_newer(writing, b, a))) {
+        !ANY_OF(b, results->run_count, there[b] && prometheus_is_newer(writing, b, a))) {
       prometheus_add_host(writing, a, 0);
     }
   }
@@ -230,13 +230,13 @@ static void prometheus_add_hosts(struct writing *writing, const struct latest_ca
 
 static void prometheus_add_case(struct writing *writing, const struct latest_case *latest) {
   const char *labels = prometheus_labels_of(writing, latest->run, latest->bench, NULL);
-  const int64_t started_at_ns = writing->measured->runs[latest->run].started_at_ns;
+  const int64_t started_at_ns = writing->results->runs[latest->run].started_at_ns;
   prometheus_add_sample(writing, FAMILY_OK, labels, latest->went_wrong == 0 ? 1 : 0);
   prometheus_add_sample(writing, FAMILY_PROCESSES, labels, latest->processes);
   prometheus_add_sample(writing, FAMILY_MEASURED_AT, labels,
                         floor((double)started_at_ns / 1e6) / 1e3);
   if (!isnan(latest->ns)) {
-    const struct measured_case *bench = &writing->measured->cases[latest->bench];
+    const struct results_case *bench = &writing->results->cases[latest->bench];
     if (FIGURE_FAMILIES[bench->figure].of_case != FAMILIES) {
       prometheus_add_sample(writing, FIGURE_FAMILIES[bench->figure].of_case, labels,
                             prometheus_figure(bench, latest->ns));
@@ -247,7 +247,7 @@ static void prometheus_add_case(struct writing *writing, const struct latest_cas
 
 /* Rows are sorted by evidence, strongest first: of a case with several rows, the first counts. */
 static void prometheus_add_verdicts(struct writing *writing, const struct comparison *comparison) {
-  bool *seen = arena_array(&writing->arena, writing->measured->case_count, sizeof *seen);
+  bool *seen = arena_array(&writing->arena, writing->results->case_count, sizeof *seen);
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const size_t run =
@@ -271,7 +271,7 @@ static void prometheus_add_verdicts(struct writing *writing, const struct compar
 /* One case of a run. */
 struct block_value {
   const char *host, *scenario, *block;
-  const struct measured_case *bench;
+  const struct results_case *bench;
   size_t run;
   double ns; /* NAN: a process has no number */
   bool simulated;
@@ -281,11 +281,11 @@ ORDER_DEFINE(prometheus_compare_values, struct block_value, strcmp(x->host, y->h
 
 static struct block_value prometheus_value(const struct writing *writing, size_t run, size_t bench,
                                            double ns) {
-  const struct measured_environment *at = prometheus_environment(writing, run);
+  const struct results_environment *at = prometheus_environment(writing, run);
   return (struct block_value){.host = prometheus_host(at),
-                              .scenario = writing->measured->runs[run].scenario,
-                              .block = writing->measured->cases[bench].block,
-                              .bench = &writing->measured->cases[bench],
+                              .scenario = writing->results->runs[run].scenario,
+                              .block = writing->results->cases[bench].block,
+                              .bench = &writing->results->cases[bench],
                               .run = run,
                               .ns = ns,
                               .simulated = at->simulated};
@@ -293,19 +293,19 @@ static struct block_value prometheus_value(const struct writing *writing, size_t
 
 /* Of every run: the median over the processes of each case that was not skipped. */
 static size_t prometheus_gather(struct writing *writing, struct block_value *values) {
-  const struct measured *measured = writing->measured;
-  double *processes = arena_array(&writing->arena, measured->median_count, sizeof *processes);
+  const struct results *results = writing->results;
+  double *processes = arena_array(&writing->arena, results->median_count, sizeof *processes);
   size_t count = 0;
-  for (size_t first = 0; first < measured->median_count;) {
-    const struct measured_median *at = &measured->medians[first];
+  for (size_t first = 0; first < results->median_count;) {
+    const struct results_median *at = &results->medians[first];
     size_t used = 0;
     size_t last = first;
     bool skipped = true;
-    for (; last < measured->median_count && measured->medians[last].bench == at->bench &&
-           measured->medians[last].run == at->run;
+    for (; last < results->median_count && results->medians[last].bench == at->bench &&
+           results->medians[last].run == at->run;
          last++) {
-      skipped = skipped && measured->medians[last].status == CASE_SKIPPED;
-      processes[used] = measured->medians[last].ns;
+      skipped = skipped && results->medians[last].status == CASE_SKIPPED;
+      processes[used] = results->medians[last].ns;
       used += isnan(processes[used]) ? 0 : 1;
     }
     if (!skipped) {
@@ -364,7 +364,7 @@ static void prometheus_add_block(struct writing *writing, const struct block_val
                                       prometheus_block_labels(writing, values, "status", "not_ok")};
   FOR_EACH_GROUP(begin, end, count, values[end].run == values[begin].run) {
     const int64_t at_ns =
-        writing->timed ? writing->measured->runs[values[begin].run].started_at_ns : 0;
+        writing->timed ? writing->results->runs[values[begin].run].started_at_ns : 0;
     size_t ok = 0;
     for (size_t i = begin; i < end; i++) {
       ok += isnan(values[i].ns) ? 0 : 1;
@@ -426,10 +426,10 @@ static enum status prometheus_print_all(struct writing *writing, FILE *stream, s
   return stream_check(stream, fflush(stream) != 0, NULL, err);
 }
 
-enum status prometheus_print(struct measured *measured, const struct latest_case *cases,
+enum status prometheus_print(struct results *results, const struct latest_case *cases,
                              size_t case_count, struct comparison *const *comparisons,
                              size_t comparison_count, FILE *stream, struct error *err) {
-  struct writing writing = {.measured = measured};
+  struct writing writing = {.results = results};
   for (size_t i = 0; i < case_count; i++) {
     prometheus_add_case(&writing, &cases[i]);
   }
@@ -440,10 +440,10 @@ enum status prometheus_print(struct measured *measured, const struct latest_case
   return prometheus_print_all(&writing, stream, err);
 }
 
-enum status prometheus_print_blocks(struct measured *measured, const struct latest_case *latest,
+enum status prometheus_print_blocks(struct results *results, const struct latest_case *latest,
                                     size_t latest_count, FILE *stream, struct error *err) {
-  struct writing writing = {.measured = measured, .timed = latest == NULL};
-  const size_t capacity = latest != NULL ? latest_count : measured->median_count;
+  struct writing writing = {.results = results, .timed = latest == NULL};
+  const size_t capacity = latest != NULL ? latest_count : results->median_count;
   struct block_value *values = arena_array(&writing.arena, capacity, sizeof *values);
   size_t count = 0;
   for (; latest != NULL && count < latest_count; count++) {
@@ -459,8 +459,8 @@ enum status prometheus_print_blocks(struct measured *measured, const struct late
   if (latest != NULL) {
     prometheus_add_hosts(&writing, latest, latest_count);
   }
-  for (size_t r = 0; latest == NULL && r < measured->run_count; r++) {
-    prometheus_add_host(&writing, r, measured->runs[r].started_at_ns);
+  for (size_t r = 0; latest == NULL && r < results->run_count; r++) {
+    prometheus_add_host(&writing, r, results->runs[r].started_at_ns);
   }
   return prometheus_print_all(&writing, stream, err);
 }

@@ -15,11 +15,11 @@
 #include <stdio.h>
 
 /* measured is only read, but looking facts up caches them. comparisons: one per host, or none. */
-enum status prometheus_print(struct measured *measured, const struct latest_case *cases,
+enum status prometheus_print(struct results *results, const struct latest_case *cases,
                              size_t case_count, struct comparison *const *comparisons,
                              size_t comparison_count, FILE *stream, struct error *err) CHECK_RESULT;
 /* One series per host, block and statistic (min, median, max) over its cases. latest: NULL = of all
  * runs, with their times, to fill in the past of a Prometheus. */
-enum status prometheus_print_blocks(struct measured *measured, const struct latest_case *latest,
+enum status prometheus_print_blocks(struct results *results, const struct latest_case *latest,
                                     size_t latest_count, FILE *stream,
                                     struct error *err) CHECK_RESULT;

@@ -7,7 +7,7 @@
 struct fleet {
   const struct fleet_request *request;
   struct arena arena;
-  struct measured *measured;
+  struct results *results;
   enum side *sides; /* by run: B is the fleet, A the one before */
   struct outliers *now, *changes;
   struct fleet_findings found;
@@ -15,27 +15,27 @@ struct fleet {
 
 static enum status fleet_add_runs(struct fleet *f, const struct run_ref *runs, size_t count,
                                   struct error *err) {
-  return measured_add_runs(f->measured, query_database(f->request->query), runs, count, err);
+  return results_add_runs(f->results, query_database(f->request->query), runs, count, err);
 }
 
 static enum status fleet_select(struct fleet *f, struct error *err) {
   const struct fleet_request *request = f->request;
   RETURN_ON_ERROR(fleet_add_runs(f, request->before, request->before_count, err));
-  const size_t before = f->measured->run_count;
+  const size_t before = f->results->run_count;
   RETURN_ON_ERROR(request->run_count > 0
                       ? fleet_add_runs(f, request->runs, request->run_count, err)
-                      : measured_add_all_runs(f->measured, query_database(request->query), err));
-  if (f->measured->run_count == before) {
+                      : results_add_all_runs(f->results, query_database(request->query), err));
+  if (f->results->run_count == before) {
     return error_set(err, STATUS_NOT_FOUND, "the database has no runs yet");
   }
-  f->sides = arena_array(&f->arena, f->measured->run_count, sizeof *f->sides);
-  for (size_t i = 0; i < f->measured->run_count; i++) {
+  f->sides = arena_array(&f->arena, f->results->run_count, sizeof *f->sides);
+  for (size_t i = 0; i < f->results->run_count; i++) {
     f->sides[i] = i < before ? SIDE_A : SIDE_B;
   }
   f->found.before = before == 0                    ? NULL
                     : request->before_name != NULL ? request->before_name
-                                                   : f->measured->runs[0].fleet;
-  f->found.name = f->measured->runs[f->measured->run_count - 1].fleet;
+                                                   : f->results->runs[0].fleet;
+  f->found.name = f->results->runs[f->results->run_count - 1].fleet;
   return STATUS_OK;
 }
 
@@ -44,13 +44,13 @@ static enum status fleet_load(struct fleet *f, struct error *err) {
   struct outliers_options options = {
       .latest_only = true, .slow_only = true, .cells = true, .sides = f->sides};
   RETURN_ON_ERROR(fleet_select(f, err));
-  RETURN_ON_ERROR(measured_load(f->measured, database, NULL, err));
-  RETURN_ON_ERROR(measured_load_errors(f->measured, database, err));
+  RETURN_ON_ERROR(results_load(f->results, database, NULL, err));
+  RETURN_ON_ERROR(results_load_errors(f->results, database, err));
   options.sides = f->sides;
-  RETURN_ON_ERROR(outliers_find(f->measured, &options, &f->now, err));
+  RETURN_ON_ERROR(outliers_find(f->results, &options, &f->now, err));
   if (f->found.before != NULL) {
     options.changes = true;
-    RETURN_ON_ERROR(outliers_find(f->measured, &options, &f->changes, err));
+    RETURN_ON_ERROR(outliers_find(f->results, &options, &f->changes, err));
   }
   if (f->found.name != NULL) {
     const struct query_parameter fleet = {"fleet", f->found.name};
@@ -65,11 +65,11 @@ static enum status fleet_load(struct fleet *f, struct error *err) {
 }
 
 enum status fleet_report_print(const struct fleet_request *request, FILE *page, struct error *err) {
-  struct fleet f = {.request = request, .measured = measured_new()};
+  struct fleet f = {.request = request, .results = results_new()};
   result_set_init(&f.found.nodes, SIZE_MAX);
   result_set_init(&f.found.reasons, SIZE_MAX);
   enum status status = fleet_load(&f, err);
-  f.found.measured = f.measured;
+  f.found.results = f.results;
   f.found.now = f.now;
   f.found.changes = f.changes;
   if (status == STATUS_OK && f.now->cases == 0) {
@@ -81,7 +81,7 @@ enum status fleet_report_print(const struct fleet_request *request, FILE *page, 
   outliers_free(f.now);
   result_set_fini(&f.found.reasons);
   result_set_fini(&f.found.nodes);
-  measured_free(f.measured);
+  results_free(f.results);
   arena_fini(&f.arena);
   return status;
 }

@@ -173,23 +173,23 @@ static enum status report_put_results(struct report *report, size_t i, struct re
 static enum status report_find_outliers(struct report *report, size_t i, struct error *err) {
   struct page_run *run = &report->runs[i];
   struct database *database = query_database(report->request->query);
-  struct measured *measured = measured_new();
+  struct results *results = results_new();
   struct outliers *outliers = NULL;
-  enum status status = measured_add_runs(measured, database, &report->request->runs[i], 1, err);
-  status = THEN(status, measured_load(measured, database, NULL, err));
-  status = THEN(status, measured_load_errors(measured, database, err));
-  status = THEN(status, outliers_find(measured, &(struct outliers_options){.slow_only = true},
+  enum status status = results_add_runs(results, database, &report->request->runs[i], 1, err);
+  status = THEN(status, results_load(results, database, NULL, err));
+  status = THEN(status, results_load_errors(results, database, err));
+  status = THEN(status, outliers_find(results, &(struct outliers_options){.slow_only = true},
                                       &outliers, err));
   if (status == STATUS_OK) {
     const char **verdicts = arena_array(&report->arena, outliers->verdict_count, sizeof *verdicts);
     for (size_t v = 0; v < outliers->verdict_count; v++) {
       if (outliers->verdicts[v].state == OUTLIER_SLOW) {
         verdicts[run->verdict_count++] =
-            outliers_verdict_words(&report->arena, measured, outliers, &outliers->verdicts[v]);
+            outliers_verdict_words(&report->arena, results, outliers, &outliers->verdicts[v]);
       }
     }
     run->verdicts = verdicts;
-    run->doubt_count = outliers_doubts(&report->arena, measured, outliers, &run->doubts);
+    run->doubt_count = outliers_doubts(&report->arena, results, outliers, &run->doubts);
     run->compared = outliers->cases;
   }
   const char *sides = NULL;
@@ -199,7 +199,7 @@ static enum status report_find_outliers(struct report *report, size_t i, struct 
     run->next = arena_format(&report->arena, "haul diff %s%s", sides, report->request->db_option);
   }
   outliers_free(outliers);
-  measured_free(measured);
+  results_free(results);
   return status;
 }
 
@@ -213,11 +213,11 @@ static enum status report_put_machine(struct report *report, size_t i, FILE *pag
   SCOPED(strbuf_fini) struct strbuf drawing = STRBUF(DRAWING_MAX);
   RETURN_ON_ERROR(run_machine_read(database, report->request->runs[i].id, machine, err));
   RETURN_ON_ERROR(report_load(report, i, "link-rates", &rates.sink, err));
-  const struct machine_measured measured = {arena_format(&report->arena, "run %s: %s",
-                                                         report->runs[i].number,
-                                                         page_run_title(&report->runs[i])),
-                                            &rates};
-  machine_drawing_put(machine, &measured, arena_format(&report->arena, "machine-%zu", i), &drawing);
+  const struct machine_measured results = {arena_format(&report->arena, "run %s: %s",
+                                                        report->runs[i].number,
+                                                        page_run_title(&report->runs[i])),
+                                           &rates};
+  machine_drawing_put(machine, &results, arena_format(&report->arena, "machine-%zu", i), &drawing);
   (void)fprintf(page,
                 "<details><summary>The machine drawn, with the rates of its links</summary>\n"
                 "<div class=\"wide\">\n%s</div></details>\n",
@@ -270,26 +270,26 @@ static enum status report_put_run(struct report *report, size_t i, FILE *page, s
 
 /* ---- history ---- */
 
-/* For measured_keep_runs(): runs on the host of that environment, simulated or not as it is. */
-static bool report_keep_host(const struct measured *measured, size_t run, const void *context) {
-  const struct measured_environment *wanted = context;
-  const struct measured_environment *e = &measured->environments[measured->runs[run].environment];
+/* For results_keep_runs(): runs on the host of that environment, simulated or not as it is. */
+static bool report_keep_host(const struct results *results, size_t run, const void *context) {
+  const struct results_environment *wanted = context;
+  const struct results_environment *e = &results->environments[results->runs[run].environment];
   return e->simulated == wanted->simulated && strings_equal(e->node, wanted->node);
 }
 
 static enum status report_put_history(const struct report *report, size_t row, FILE *page,
                                       bool *first, struct error *err) {
-  const struct measured *measured = report->request->compared->measured;
+  const struct results *results = report->request->compared->results;
   const struct comparison_row *changed = &report->request->compared->comparison->rows[row];
-  const size_t environment = measured->runs[changed->sides[SIDE_B].run].environment;
+  const size_t environment = results->runs[changed->sides[SIDE_B].run].environment;
   struct database *database = query_database(report->request->query);
-  struct measured *runs = measured_new();
+  struct results *runs = results_new();
   struct page_history_case one = {
-      .bench = &measured->cases[changed->bench], .row = row, .runs = runs};
-  enum status status = measured_add_all_runs(runs, database, err);
+      .bench = &results->cases[changed->bench], .row = row, .runs = runs};
+  enum status status = results_add_all_runs(runs, database, err);
   if (status == STATUS_OK) {
-    measured_keep_runs(runs, report_keep_host, &measured->environments[environment]);
-    status = measured_load(runs, database, one.bench->key, err);
+    results_keep_runs(runs, report_keep_host, &results->environments[environment]);
+    status = results_load(runs, database, one.bench->key, err);
   }
   if (status == STATUS_OK) {
     struct history *history = history_new(runs);
@@ -297,17 +297,17 @@ static enum status report_put_history(const struct report *report, size_t row, F
     *first = !page_history(page, &one, *first) && *first;
     history_free(history);
   }
-  measured_free(runs);
+  results_free(runs);
   return status;
 }
 
 /* Whether an earlier row of the comparison changed in the same block. */
 static bool report_is_again(const struct comparison *comparison, const size_t *rows, size_t count,
                             size_t row) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   return ANY_OF(i, count,
-                strcmp(measured->cases[comparison->rows[rows[i]].bench].block,
-                       measured->cases[comparison->rows[row].bench].block) == 0);
+                strcmp(results->cases[comparison->rows[rows[i]].bench].block,
+                       results->cases[comparison->rows[row].bench].block) == 0);
 }
 
 static enum status report_put_histories(const struct report *report, FILE *page,

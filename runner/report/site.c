@@ -24,7 +24,7 @@ struct site {
   struct query *query;
   const char *haul_version;
   const char *db_option;
-  struct measured *measured;
+  struct results *results;
   struct machines *machines;
   struct site_sum *sums; /* by run in measured */
   struct result_set changes;
@@ -33,50 +33,50 @@ struct site {
 };
 
 /* Runs of haul itself, all real or all simulated, as the latest is. */
-static bool site_keeps(const struct measured *measured, size_t run, const void *context) {
+static bool site_keeps(const struct results *results, size_t run, const void *context) {
   const bool *simulated = context;
-  return measured_run_is_own(measured, run, NULL) &&
-         measured->environments[measured->runs[run].environment].simulated == *simulated;
+  return results_run_is_own(results, run, NULL) &&
+         results->environments[results->runs[run].environment].simulated == *simulated;
 }
 
 static enum status site_load(struct site *site, struct error *err) {
-  struct measured *measured = site->measured;
+  struct results *results = site->results;
   struct database *database = query_database(site->query);
-  RETURN_ON_ERROR(measured_add_all_runs(measured, database, err));
-  if (measured->run_count > 0) {
-    const struct measured_run *last = &measured->runs[measured->run_count - 1];
-    const bool simulated = measured->environments[last->environment].simulated;
-    measured_keep_runs(measured, site_keeps, &simulated);
+  RETURN_ON_ERROR(results_add_all_runs(results, database, err));
+  if (results->run_count > 0) {
+    const struct results_run *last = &results->runs[results->run_count - 1];
+    const bool simulated = results->environments[last->environment].simulated;
+    results_keep_runs(results, site_keeps, &simulated);
   }
-  if (measured->run_count == 0) {
+  if (results->run_count == 0) {
     return error_set(err, STATUS_NOT_FOUND, "the database has no runs yet that haul measured");
   }
-  RETURN_ON_ERROR(measured_load(measured, database, NULL, err));
+  RETURN_ON_ERROR(results_load(results, database, NULL, err));
   return query_run_saved(site->query, "changes", NULL, 0, NULL, &site->changes.sink, err);
 }
 
 /* ---- what was measured ---- */
 
 static void site_count_results(struct site *site) {
-  const struct measured *measured = site->measured;
-  site->sums = arena_array(&site->arena, measured->run_count, sizeof *site->sums);
-  for (size_t r = 0; r < measured->run_count; r++) {
+  const struct results *results = site->results;
+  site->sums = arena_array(&site->arena, results->run_count, sizeof *site->sums);
+  for (size_t r = 0; r < results->run_count; r++) {
     site->sums[r].runs = 1;
   }
-  for (size_t i = 0; i < measured->median_count; i++) {
-    site->sums[measured->medians[i].run].results++;
+  for (size_t i = 0; i < results->median_count; i++) {
+    site->sums[results->medians[i].run].results++;
   }
-  for (size_t i = 0; i < measured->condition_count; i++) {
-    const struct measured_condition *condition = &measured->conditions[i];
+  for (size_t i = 0; i < results->condition_count; i++) {
+    const struct results_condition *condition = &results->conditions[i];
     site->sums[condition->run].incomplete |= condition->kind == CONDITION_INCOMPLETE;
   }
 }
 
 static struct site_sum site_sum_driver(const struct site *site, const char *driver) {
   struct site_sum sum = {0};
-  for (size_t r = 0; r < site->measured->run_count; r++) {
-    const size_t environment = site->measured->runs[r].environment;
-    if (strings_equal(site->measured->environments[environment].driver_version, driver)) {
+  for (size_t r = 0; r < site->results->run_count; r++) {
+    const size_t environment = site->results->runs[r].environment;
+    if (strings_equal(site->results->environments[environment].driver_version, driver)) {
       sum.runs++;
       sum.results += site->sums[r].results;
       sum.incomplete |= site->sums[r].incomplete;
@@ -125,7 +125,7 @@ static struct site_file site_upgrade_file(struct site *site, size_t u) {
 
 /* Only a run whose UUID has 32 hex digits, as haul makes them, has a page. */
 static void site_add_run(struct site *site, bool *added, size_t run) {
-  const char *uuid = site->measured->runs[run].ref.uuid;
+  const char *uuid = site->results->runs[run].ref.uuid;
   if (!added[run] && strspn(uuid, "0123456789abcdefABCDEF") == UUID_DIGITS) {
     added[run] = true;
     site->files[site->file_count++] =
@@ -137,7 +137,7 @@ static void site_add_run(struct site *site, bool *added, size_t run) {
 
 static void site_list_files(struct site *site) {
   const struct machines *m = site->machines;
-  const size_t runs = site->measured->run_count;
+  const size_t runs = site->results->run_count;
   bool *added = arena_array(&site->arena, runs, sizeof *added);
   site->files = arena_array(&site->arena, SITE_RUN_PAGES + SITE_STEP_PAGES + m->upgrade_count,
                             sizeof *site->files);
@@ -160,14 +160,14 @@ enum status site_new(struct query *query, const char *haul_version, const char *
   *made = (struct site){.query = query,
                         .haul_version = haul_version,
                         .db_option = db_option,
-                        .measured = measured_new()};
+                        .results = results_new()};
   result_set_init(&made->changes, SIZE_MAX);
   const enum status status = site_load(made, err);
   if (status != STATUS_OK) {
     site_free(made);
     return status;
   }
-  made->machines = machines_new(made->measured);
+  made->machines = machines_new(made->results);
   site_count_results(made);
   site_list_files(made);
   *site = made;
@@ -177,7 +177,7 @@ enum status site_new(struct query *query, const char *haul_version, const char *
 void site_free(struct site *site) {
   if (site != NULL) {
     machines_free(site->machines);
-    measured_free(site->measured);
+    results_free(site->results);
     result_set_fini(&site->changes);
     arena_fini(&site->arena);
     free(site);
@@ -207,8 +207,8 @@ static enum status site_compare_upgrade(struct site *site, const struct site_fil
   const struct machines_upgrade *upgrade = &site->machines->upgrades[file->of];
   struct compare_request sides = {0};
   SCOPED(compare_result_fini) struct compare_result compared = {0};
-  const size_t environment = site->measured->runs[0].environment;
-  const bool simulated = site->measured->environments[environment].simulated;
+  const size_t environment = site->results->runs[0].environment;
+  const bool simulated = site->results->environments[environment].simulated;
   struct where kept[] = {{"origin", "measured"}, {"simulated", simulated ? "1" : "0"}};
   compare_request_init(&sides);
   sides.filter.wheres = kept;
@@ -237,7 +237,7 @@ enum status site_print_file(struct site *site, const struct site_file *file,
                                            .haul_version = site->haul_version,
                                            .db_option = site->db_option,
                                            .query = site->query,
-                                           .runs = &site->measured->runs[file->of].ref,
+                                           .runs = &site->results->runs[file->of].ref,
                                            .run_count = 1};
     RETURN_ON_ERROR(report_print(&request, page, err));
   } else {
@@ -248,7 +248,7 @@ enum status site_print_file(struct site *site, const struct site_file *file,
 }
 
 enum status site_print_index(struct site *site, FILE *page, struct error *err) {
-  const size_t runs = site->measured->run_count;
+  const size_t runs = site->results->run_count;
   const size_t upgrades = site->machines->upgrade_count;
   const char **run_files = arena_array(&site->arena, runs, sizeof *run_files);
   const char **upgrade_files = arena_array(&site->arena, upgrades, sizeof *upgrade_files);
@@ -260,7 +260,7 @@ enum status site_print_index(struct site *site, FILE *page, struct error *err) {
       RETURN_ON_ERROR(site_compare_upgrade(site, file, NULL, err));
     }
   }
-  const struct site_findings found = {.measured = site->measured,
+  const struct site_findings found = {.results = site->results,
                                       .machines = site->machines,
                                       .changes = &site->changes,
                                       .run_files = run_files,

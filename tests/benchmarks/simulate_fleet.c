@@ -52,26 +52,26 @@ static size_t fleet_list_cases(struct fleet_case cases[FLEET_CASES]) {
   return count;
 }
 
-static void fleet_add_case(struct measured *m, const struct fleet_case *c) {
+static void fleet_add_case(struct results *m, const struct fleet_case *c) {
   const size_t bench = made_case(m, arena_format(&m->arena, "%s%d.%d", c->block, c->from, c->to),
                                  c->block, c->from >= 0 ? c->from : c->to, UINT64_C(64) << 20);
   m->cases[bench].definition = arena_format(
       &m->arena, "{\"block\":\"%s\",\"index\":%d,\"index\":%d}", c->block, c->from, c->to);
   made_flow(m, bench,
-            (struct measured_flow){.source_is_gpu = c->from >= 0,
-                                   .source = c->from >= 0 ? c->from : 0,
-                                   .source_memory = c->from >= 0 ? "device" : "pinned",
-                                   .target_is_gpu = c->to >= 0,
-                                   .target = c->to >= 0 ? c->to : 0,
-                                   .target_memory = c->to >= 0 ? "device" : "pinned"});
+            (struct results_flow){.source_is_gpu = c->from >= 0,
+                                  .source = c->from >= 0 ? c->from : 0,
+                                  .source_memory = c->from >= 0 ? "device" : "pinned",
+                                  .target_is_gpu = c->to >= 0,
+                                  .target = c->to >= 0 ? c->to : 0,
+                                  .target_memory = c->to >= 0 ? "device" : "pinned"});
 }
 
-static struct measured *fleet_make(const struct fleet *fleet, enum side *sides,
-                                   struct generator *g) {
+static struct results *fleet_make(const struct fleet *fleet, enum side *sides,
+                                  struct generator *g) {
   static double node[NODES_MAX], gpu[NODES_MAX][FLEET_GPUS];
   static double now[FLEET_SIDES][NODES_MAX][FLEET_PROCESSES];
   struct fleet_case cases[FLEET_CASES];
-  struct measured *m = measured_new();
+  struct results *m = results_new();
   const size_t count = fleet_list_cases(cases);
   const size_t occasions = fleet->changes ? 2 : 1;
   for (size_t n = 0; n < fleet->nodes; n++) {
@@ -97,7 +97,7 @@ static struct measured *fleet_make(const struct fleet *fleet, enum side *sides,
       for (size_t o = 0; o < occasions; o++) {
         const double loss = n < fleet->slow && o + 1 == occasions ? -log1p(-fleet->loss) : 0;
         for (size_t p = 0; p < FLEET_PROCESSES; p++) {
-          made_median(m, (struct measured_median){
+          made_median(m, (struct results_median){
                              .run = (uint32_t)(occasions * n + o),
                              .bench = (uint32_t)i,
                              .process = (int64_t)(1 + p + FLEET_PROCESSES * (occasions * n + o)),
@@ -112,7 +112,7 @@ static struct measured *fleet_make(const struct fleet *fleet, enum side *sides,
 }
 
 /* Whether all slow nodes are named; *others: and how many parts are none of them. */
-static bool fleet_judge(const struct fleet *fleet, const struct measured *m, const enum side *sides,
+static bool fleet_judge(const struct fleet *fleet, const struct results *m, const enum side *sides,
                         size_t *others) {
   static bool named[NODES_MAX];
   const struct outliers_options options = {
@@ -163,11 +163,11 @@ static bool fleet_row(struct fleet *fleet, size_t draws) {
     fleet->loss = fleet->slow > 0 ? LOSSES[l] : 0;
     for (size_t d = 0; d < draws; d++) {
       size_t others = 0;
-      struct measured *m = fleet_make(fleet, sides, &g);
+      struct results *m = fleet_make(fleet, sides, &g);
       const bool all = fleet_judge(fleet, m, sides, &others);
       right += all && others == 0;
       false_ones += others > 0;
-      measured_free(m);
+      results_free(m);
     }
     (void)printf(" %5.1f |", 100 * (double)right / (double)draws);
     least = fmin(least, (double)right / (double)draws);

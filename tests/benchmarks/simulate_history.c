@@ -43,9 +43,9 @@ static void look_levels(const struct world *world, double levels[RUNS], struct g
   }
 }
 
-static struct measured *look_make(const struct world *world, bool changed, struct look *look,
-                                  struct generator *g) {
-  struct measured *m = measured_new();
+static struct results *look_make(const struct world *world, bool changed, struct look *look,
+                                 struct generator *g) {
+  struct results *m = results_new();
   const size_t environment = made_environment(m, "node", "580.1", false);
   double common[RUNS];
   double own[RUNS];
@@ -62,7 +62,7 @@ static struct measured *look_make(const struct world *world, bool changed, struc
       const double gone = look->at[i] == 0 ? 0
                           : world->drifts  ? (double)run / (RUNS - 1)
                                            : (double)(run >= look->at[i]);
-      made_median(m, (struct measured_median){
+      made_median(m, (struct results_median){
                          .run = (uint32_t)run,
                          .bench = (uint32_t)bench,
                          .process = (int64_t)(1 + run),
@@ -74,7 +74,7 @@ static struct measured *look_make(const struct world *world, bool changed, struc
   return m;
 }
 
-static void look_judge(const struct world *world, const struct measured *m, struct look *look) {
+static void look_judge(const struct world *world, const struct results *m, struct look *look) {
   struct history *history = history_new(m);
   look->marked = look->changed = look->wrong = look->found = look->right = 0;
   for (size_t i = 0; i < SERIES; i++) {
@@ -109,9 +109,9 @@ static bool print_world(const struct world *world, size_t looks) {
   double changed = 0;
   generator_seed(&g, (uint64_t)(world - WORLDS) + 1);
   for (size_t l = 0; l < 2 * looks; l++) {
-    struct measured *m = look_make(world, l % 2 == 1, &look, &g);
+    struct results *m = look_make(world, l % 2 == 1, &look, &g);
     look_judge(world, m, &look);
-    measured_free(m);
+    results_free(m);
     if (l % 2 == 0) {
       any += look.marked > 0;
       marked += (double)look.marked / SERIES;

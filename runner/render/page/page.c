@@ -36,8 +36,8 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
   (void)fputs("<main>\n", page);
 }
 
-void page_put_simulated(FILE *page, const struct measured *measured, size_t run) {
-  if (measured->environments[measured->runs[run].environment].simulated) {
+void page_put_simulated(FILE *page, const struct results *results, size_t run) {
+  if (results->environments[results->runs[run].environment].simulated) {
     (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", page);
   }
 }

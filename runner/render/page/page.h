@@ -26,7 +26,7 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
                 size_t entry_count);
 void page_end(FILE *page, const char *haul_version);
 /* A mark, where the results are of a fake driver. */
-void page_put_simulated(FILE *page, const struct measured *measured, size_t run);
+void page_put_simulated(FILE *page, const struct results *results, size_t run);
 
 /* ---- data ---- */
 
@@ -157,9 +157,9 @@ void page_put_spread(FILE *page, const struct result_set *rows, const char *bloc
 enum { PAGE_HISTORY_CASES_MAX = 6, PAGE_HISTORY_RUNS_MIN = 3 };
 
 struct page_history_case {
-  const struct measured_case *bench;
-  size_t row;            /* of the comparison */
-  struct measured *runs; /* all of the host; texts are made in its arena */
+  const struct results_case *bench;
+  size_t row;           /* of the comparison */
+  struct results *runs; /* all of the host; texts are made in its arena */
   const struct history *history;
 };
 

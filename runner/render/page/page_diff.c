@@ -90,7 +90,7 @@ struct page_cases {
 static void page_put_case(const struct page_cases *cases, size_t index, double scale) {
   SCOPED(arena_fini) struct arena arena = {0};
   const struct comparison_row *row = &cases->comparison->rows[index];
-  const char *name = cases->comparison->measured->cases[row->bench].name;
+  const char *name = cases->comparison->results->cases[row->bench].name;
   const char *notes = diff_note_words(&arena, row);
   FILE *page = cases->page;
   html_print(

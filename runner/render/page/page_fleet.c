@@ -50,7 +50,7 @@ static void fleet_put_parts(struct fleet_page *f) {
 static void fleet_put_answers(struct fleet_page *f, const struct outliers *found,
                               const char *all_clear) {
   const char **doubts = NULL;
-  const size_t count = outliers_doubts(&f->arena, f->found->measured, found, &doubts);
+  const size_t count = outliers_doubts(&f->arena, f->found->results, found, &doubts);
   for (size_t i = 0; i < count; i++) {
     document_put_toned(&f->parts.document, TONE_WARN, "%s", doubts[i]);
   }
@@ -160,7 +160,7 @@ static bool fleet_is_usual(const struct outlier_cell *cell) {
   return cell->cases > 0 && !cell->slow && -cell->change >= cell->margin;
 }
 
-static void fleet_put_cell(FILE *page, const struct measured *measured,
+static void fleet_put_cell(FILE *page, const struct results *results,
                            const struct outlier_cell *cell) {
   if (cell->cases == 0) {
     (void)fputs("<td class=\"none\">\xe2\x80\x93</td>", page);
@@ -168,7 +168,7 @@ static void fleet_put_cell(FILE *page, const struct measured *measured,
   }
   const bool sure = !fleet_is_usual(cell);
   html_print(page, "<td class=\"n %s\" title=\"%s\">%s%+.1f%s</td>", fleet_level(cell),
-             measured->cases[cell->worst].name, sure ? "" : "(", 100 * cell->change,
+             results->cases[cell->worst].name, sure ? "" : "(", 100 * cell->change,
              sure ? "" : ")");
 }
 
@@ -186,7 +186,7 @@ static void fleet_put_rows(struct fleet_page *f, const struct fleet_row *rows, s
     html_print(page, "<tr><th scope=\"row\">%s%s</th>", rows[i].name,
                arena_around(&f->arena, " (", rows[i].state, ")"));
     for (size_t b = 0; b < now->block_count; b++) {
-      fleet_put_cell(page, f->found->measured, &rows[i].cells[b]);
+      fleet_put_cell(page, f->found->results, &rows[i].cells[b]);
     }
     (void)fputs("</tr>\n", page);
   }
@@ -293,8 +293,8 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
   if (f->found->changes != NULL) {
     entries[count++] = (struct page_entry){"drift", "Since the last fleet", ""};
   }
-  const struct measured *measured = f->found->measured;
-  const struct measured_run *last = &measured->runs[measured->run_count - 1];
+  const struct results *results = f->found->results;
+  const struct results_run *last = &results->runs[results->run_count - 1];
   const char *title =
       arena_format(&f->arena, "%s on %zu %s%s", last->scenario, f->found->now->hosts,
                    strings_plural(f->found->now->hosts, "node", "nodes"),
@@ -311,7 +311,7 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
       f->found->now->part_count, strings_plural(f->found->now->part_count, "part", "parts"),
       undecided, f->found->now->cases);
   page_begin(f->page, title, lead, entries, count);
-  page_put_simulated(f->page, measured, measured->run_count - 1);
+  page_put_simulated(f->page, results, results->run_count - 1);
   fleet_put_swap(f);
   fleet_put_reasons(f);
   fleet_put_map(f);

@@ -9,7 +9,7 @@
 
 /* What is known of a fleet; all borrowed but for the rows of queries. */
 struct fleet_findings {
-  const struct measured *measured; /* the last of its runs is one of the fleet */
+  const struct results *results; /* the last of its runs is one of the fleet */
   const char *name, *before; /* of both fleets; NULL = they have none, or there is none before */
   const struct outliers *now, *changes; /* changes: NULL = there is nothing before */
   struct result_set nodes;              /* saved query nodes */

@@ -19,15 +19,15 @@ struct moment {
 ORDER_DEFINE(page_history_compare_moments, struct moment, ORDER(x->point->run, y->point->run))
 
 /* "driver 590.44.01, kernel 6.8.0": what is new in the second of two runs; "" = nothing. */
-static const char *page_history_news(struct measured *measured, struct arena *arena,
+static const char *page_history_news(struct results *results, struct arena *arena,
                                      const struct moment *before, const struct moment *now) {
   static const struct {
     const char *fact, *word;
   } FACTS[] = {{"driver_version", "driver"}, {"kernel", "kernel"}};
   const char *text = "";
   for (size_t i = 0; i < COUNT_OF(FACTS); i++) {
-    const char *old = measured_run_fact(measured, before->point->run, FACTS[i].fact);
-    const char *value = measured_run_fact(measured, now->point->run, FACTS[i].fact);
+    const char *old = results_run_fact(results, before->point->run, FACTS[i].fact);
+    const char *value = results_run_fact(results, now->point->run, FACTS[i].fact);
     if (!strings_equal(old, value)) {
       text = arena_add_word(
           arena, text,
@@ -42,14 +42,14 @@ static const char *page_history_news(struct measured *measured, struct arena *ar
 
 /* ---- a chart ---- */
 
-static const char *page_history_when(struct arena *arena, const struct measured *measured,
+static const char *page_history_when(struct arena *arena, const struct results *results,
                                      const struct moment *moment) {
   return arena_strdup(
-      arena, UNITS_UTC(measured->runs[moment->point->run].started_at_ns, UNITS_UTC_MINUTES));
+      arena, UNITS_UTC(results->runs[moment->point->run].started_at_ns, UNITS_UTC_MINUTES));
 }
 
 /* One point per run, in their order, and what is new from one to the next. */
-static void page_history_put_chart(FILE *page, struct measured *measured,
+static void page_history_put_chart(FILE *page, struct results *results,
                                    const struct moment *moments, size_t count, enum figure figure,
                                    size_t row, struct arena *arena) {
   struct plot_point *points = arena_array(arena, count, sizeof *points);
@@ -64,18 +64,17 @@ static void page_history_put_chart(FILE *page, struct measured *measured,
                       .curve_count = 1,
                       .titles = titles,
                       .marks = marks,
-                      .ends = {page_history_when(arena, measured, &moments[0]),
-                               page_history_when(arena, measured, &moments[count - 1])},
+                      .ends = {page_history_when(arena, results, &moments[0]),
+                               page_history_when(arena, results, &moments[count - 1])},
                       .y_fits = true};
   for (size_t i = 0; i < count; i++) {
     const struct history_point *point = moments[i].point;
-    const struct measured_run *run = &measured->runs[point->run];
-    const char *news =
-        i > 0 ? page_history_news(measured, arena, &moments[i - 1], &moments[i]) : "";
+    const struct results_run *run = &results->runs[point->run];
+    const char *news = i > 0 ? page_history_news(results, arena, &moments[i - 1], &moments[i]) : "";
     points[i] = (struct plot_point){(double)i, point->value};
     ranges[i] = (struct plot_range){point->low, point->high};
     titles[i] = arena_format(arena, "run %lld, %s%s%s", (long long)run->ref.id,
-                             page_history_when(arena, measured, &moments[i]),
+                             page_history_when(arena, results, &moments[i]),
                              run->tag != NULL ? ", " : "", run->tag != NULL ? run->tag : "");
     if (news[0] != '\0') {
       marks[plot.mark_count++] = (struct plot_mark){news, (double)i - 0.5};
@@ -105,7 +104,7 @@ static size_t page_history_moments(const struct history *history, struct arena *
 }
 
 /* Changes of level, below the chart; new drivers stand in it. */
-static void page_history_put_marks(FILE *page, const struct measured *measured,
+static void page_history_put_marks(FILE *page, const struct results *results,
                                    const struct history *history, struct arena *arena) {
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
@@ -114,7 +113,7 @@ static void page_history_put_marks(FILE *page, const struct measured *measured,
       if (point->mark == HISTORY_CHANGE || point->mark == HISTORY_DRIFT ||
           point->mark == HISTORY_LATEST) {
         html_print(page, "<p><b>%s: %+.2f %%</b> %s</p>\n",
-                   UNITS_UTC(measured->runs[point->run].started_at_ns, UNITS_UTC_MINUTES),
+                   UNITS_UTC(results->runs[point->run].started_at_ns, UNITS_UTC_MINUTES),
                    100 * point->change, history_mark_words(arena, series, i));
       }
     }
@@ -125,7 +124,7 @@ bool page_history(FILE *page, const struct page_history_case *changed, bool firs
   SCOPED(arena_fini) struct arena arena = {0};
   struct moment *moments = NULL;
   const size_t count = page_history_moments(changed->history, &arena, &moments);
-  const struct measured_case *bench = changed->bench;
+  const struct results_case *bench = changed->bench;
   if (count >= PAGE_HISTORY_RUNS_MIN) {
     html_print(page, first ? "<h3 id=\"history\">%s</h3>\n" : "",
                "History of the cases that changed, over the runs of this host");

@@ -33,14 +33,14 @@ static const char *maps_place(struct arena *arena, bool is_gpu, int number) {
   return number < 0 ? NULL : arena_format(arena, "%s%d", is_gpu ? "gpu" : "numa", number);
 }
 
-static bool maps_is_back(const struct measured_flow *a, const struct measured_flow *b) {
+static bool maps_is_back(const struct results_flow *a, const struct results_flow *b) {
   return a->source_is_gpu == b->target_is_gpu && a->source == b->target &&
          a->target_is_gpu == b->source_is_gpu && a->target == b->source;
 }
 
 /* What the layout of results asks of a case. */
-static struct run_row maps_row_of(struct arena *arena, const struct measured_case *bench) {
-  const struct measured_flow *first = NULL;
+static struct run_row maps_row_of(struct arena *arena, const struct results_case *bench) {
+  const struct results_flow *first = NULL;
   struct run_row row = {.name = bench->name,
                         .block = bench->block,
                         .path = bench->path,
@@ -55,7 +55,7 @@ static struct run_row maps_row_of(struct arena *arena, const struct measured_cas
                         .ns_per_hop = bench->figure == FIGURE_HOP ? 1 : NAN};
   row.swept = result_axes_of(arena, bench->axes, &row.swept_count);
   for (size_t i = 0; i < bench->flow_count; i++) {
-    const struct measured_flow *flow = &bench->flows[i];
+    const struct results_flow *flow = &bench->flows[i];
     row.under_load += flow->load;
     row.flows += !flow->load;
     row.direction = first != NULL && !flow->load && maps_is_back(first, flow) ? "both" : NULL;
@@ -119,7 +119,7 @@ static void maps_add_block(struct page_maps *maps, const struct result_block *bl
 }
 
 struct page_maps *page_maps_new(const struct comparison *comparison) {
-  const struct measured *measured = comparison->measured;
+  const struct results *results = comparison->results;
   struct page_maps *maps = memory_new(1, sizeof *maps);
   struct arena *arena = &maps->arena;
   const size_t count = comparison->row_count <= PAGE_MAP_CASES_MAX ? comparison->row_count : 0;
@@ -132,7 +132,7 @@ struct page_maps *page_maps_new(const struct comparison *comparison) {
   maps->rows = arena_array(arena, count, sizeof *maps->rows);
   for (size_t i = 0; i < count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    const struct measured_case *bench = &measured->cases[row->bench];
+    const struct results_case *bench = &results->cases[row->bench];
     if (row->hardware == NULL && isfinite(row->change)) {
       maps->rows[i] = maps_row_of(arena, bench);
       order[ordered++] = (struct maps_order){bench->id, i};

@@ -50,7 +50,7 @@ static void site_put_link(struct site_page *s, const char *file, const char *tex
 }
 
 static const char *site_run_number(struct site_page *s, size_t run) {
-  return arena_format(&s->arena, "%" PRId64, s->found->measured->runs[run].ref.id);
+  return arena_format(&s->arena, "%" PRId64, s->found->results->runs[run].ref.id);
 }
 
 /* ---- what changed on single machines ---- */
@@ -254,7 +254,7 @@ static void site_put_heat_row(struct site_page *s, size_t node) {
                  site_period_date(s, last));
       if (level > 0) {
         html_print(s->page, "%.1f %% slower than %s in %s", -100 * cells[first].level,
-                   page_site_peers(m), s->found->measured->cases[cells[first].bench].name);
+                   page_site_peers(m), s->found->results->cases[cells[first].bench].name);
       }
       html_print(s->page, "%s</title></rect>", level > 0 ? "" : "as usual");
     }
@@ -328,16 +328,16 @@ static void site_put_changes(struct site_page *s) {
 }
 
 static void site_put_runs(struct site_page *s) {
-  const struct measured *measured = s->found->measured;
+  const struct results *results = s->found->results;
   html_print(s->page,
              "<section id=\"runs\"><h2>The latest runs</h2>\n" HTML_TABLE_BEGIN
              "<th>run</th><th>started at</th><th>scenario</th><th>machine</th><th>driver</th>"
              "<th>tag</th>" HTML_TABLE_ROWS,
              "The latest runs");
-  for (size_t i = 0; i < measured->run_count && i < SITE_RUNS_SHOWN; i++) {
-    const size_t r = measured->run_count - 1 - i;
-    const struct measured_run *run = &measured->runs[r];
-    const struct measured_environment *e = &measured->environments[run->environment];
+  for (size_t i = 0; i < results->run_count && i < SITE_RUNS_SHOWN; i++) {
+    const size_t r = results->run_count - 1 - i;
+    const struct results_run *run = &results->runs[r];
+    const struct results_environment *e = &results->environments[run->environment];
     const char *file = s->found->run_files[r];
     (void)fputs("<tr><th scope=\"row\">", s->page);
     site_put_link(s, file, site_run_number(s, r));
@@ -354,7 +354,7 @@ static void site_put_runs(struct site_page *s) {
 /* The first thing that one sees. */
 static const char *site_lead(struct site_page *s) {
   const struct machines *m = s->found->machines;
-  const struct measured *measured = s->found->measured;
+  const struct results *results = s->found->results;
   const size_t slower = SUM_OF(i, m->step_count, m->steps[i].change < 0);
   size_t bad = m->upgrade_count;
   while (bad > 0 && !s->found->verdicts[bad - 1].regressed) {
@@ -369,12 +369,12 @@ static const char *site_lead(struct site_page *s) {
           : arena_format(&s->arena, "%s became %.1f %% slower%s.",
                          machines_place(&s->arena, m, &m->steps[0]), -100 * m->steps[0].change,
                          slower > 1 ? arena_format(&s->arena, ", and %zu more", slower - 1) : "");
-  const char *begin = site_date(s, measured->runs[0].started_at_ns);
-  const char *end = site_date(s, measured->runs[measured->run_count - 1].started_at_ns);
+  const char *begin = site_date(s, results->runs[0].started_at_ns);
+  const char *end = site_date(s, results->runs[results->run_count - 1].started_at_ns);
   return strcmp(begin, end) == 0
-             ? arena_format(&s->arena, "%s %zu %s on %s.", first, measured->run_count,
-                            strings_plural(measured->run_count, "run", "runs"), begin)
-             : arena_format(&s->arena, "%s %zu runs from %s to %s.", first, measured->run_count,
+             ? arena_format(&s->arena, "%s %zu %s on %s.", first, results->run_count,
+                            strings_plural(results->run_count, "run", "runs"), begin)
+             : arena_format(&s->arena, "%s %zu runs from %s to %s.", first, results->run_count,
                             begin, end);
 }
 
@@ -400,7 +400,7 @@ enum status page_site(FILE *page, const struct site_findings *found, const char 
              arena_format(&s.arena, "%zu %s over time", m->node_count,
                           strings_plural(m->node_count, "machine", "machines")),
              site_lead(&s), entries, count);
-  page_put_simulated(s.page, found->measured, found->measured->run_count - 1);
+  page_put_simulated(s.page, found->results, found->results->run_count - 1);
   site_put_steps(&s);
   site_put_upgrades(&s);
   site_put_machines(&s);

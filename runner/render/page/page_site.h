@@ -16,7 +16,7 @@ struct site_verdict {
 
 /* All borrowed. */
 struct site_findings {
-  const struct measured *measured;
+  const struct results *results;
   const struct machines *machines;
   const struct result_set *changes;    /* saved query changes */
   const char *const *run_files;        /* by run in measured; NULL = it has no page */

@@ -14,7 +14,7 @@ static const struct compare_options OPTIONS = {
     .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
 static const enum side A_AND_B[] = {SIDE_A, SIDE_B};
 
-static const struct comparison_row *find(const struct measured *m,
+static const struct comparison_row *find(const struct results *m,
                                          const struct comparison *comparison, const char *key) {
   for (size_t i = 0; i < comparison->row_count; i++) {
     if (strcmp(m->cases[comparison->rows[i].bench].key, key) == 0) {
@@ -25,7 +25,7 @@ static const struct comparison_row *find(const struct measured *m,
   return NULL;
 }
 
-static struct comparison *compared(const struct measured *m, const enum side *sides,
+static struct comparison *compared(const struct results *m, const enum side *sides,
                                    const struct compare_options *options) {
   struct comparison *comparison = NULL;
   struct error err = {0};
@@ -36,7 +36,7 @@ static struct comparison *compared(const struct measured *m, const enum side *si
 }
 
 /* Five processes per side of one case, in GB/s on each. */
-static size_t add_case(struct measured *m, const char *key, int gpu, double a, double b) {
+static size_t add_case(struct results *m, const char *key, int gpu, double a, double b) {
   const size_t bench = made_case(m, key, "block", gpu, MIB);
   made_medians(m, bench, 0, a, 5);
   made_medians(m, bench, 1, b, 5);
@@ -44,8 +44,8 @@ static size_t add_case(struct measured *m, const char *key, int gpu, double a, d
 }
 
 /* Runs 0 and 1 on one machine, under two drivers. */
-static struct measured *two_drivers(void) {
-  struct measured *m = measured_new();
+static struct results *two_drivers(void) {
+  struct results *m = results_new();
   const size_t a = made_environment(m, "node", "580.1", false);
   const size_t b = made_environment(m, "node", "590.1", false);
   m->environments[b].gpus = m->environments[a].gpus;
@@ -56,8 +56,8 @@ static struct measured *two_drivers(void) {
 
 /* The same drivers in four runs each. */
 static const enum side IN_TURN[] = {[1] = SIDE_B, [3] = SIDE_B, [5] = SIDE_B, [7] = SIDE_B};
-static struct measured *drivers_in_turn(void) {
-  struct measured *m = two_drivers();
+static struct results *drivers_in_turn(void) {
+  struct results *m = two_drivers();
   while (m->run_count < COUNT_OF(IN_TURN)) {
     (void)made_run(m, m->run_count % 2);
   }
@@ -75,7 +75,7 @@ TEST(each_verdict_is_found) {
       {"c", 50, 50.02, 5, 5, VERDICT_SAME},     {"d", 50, 0, 5, 0, VERDICT_MISSING},
       {"e", 0, 50, 0, 5, VERDICT_NEW},          {"f", 50, 48, 1, 1, VERDICT_INSUFFICIENT},
   };
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const size_t bench = made_case(m, CASES[i].key, "block", (int)i % MADE_GPUS, (i + 1) * MIB);
     made_medians(m, bench, 0, CASES[i].a, CASES[i].a_processes);
@@ -110,7 +110,7 @@ static const double TYPICAL[SIDES][5] = {{52.06, 54.84, 54.90, 54.73, 52.78},
 static const double UNDISTURBED[SIDES][5] = {{55.00, 54.97, 55.00, 54.99, 54.98},
                                              {55.01, 55.00, 54.98, 54.97, 55.00}};
 
-static void add_visited(struct measured *m, const char *key, double typical_b, double undisturbed_b,
+static void add_visited(struct results *m, const char *key, double typical_b, double undisturbed_b,
                         bool noisy) {
   const size_t bench = made_case(m, key, "block", 0, MIB);
   const double factors[SIDES][2] = {{1, 1}, {typical_b, undisturbed_b}};
@@ -119,19 +119,19 @@ static void add_visited(struct measured *m, const char *key, double typical_b, d
       const double typical = (noisy ? TYPICAL : UNDISTURBED)[s][i] * (noisy ? 1 : 0.98);
       const double units = (double)m->cases[bench].units;
       made_median(
-          m, (struct measured_median){.run = s,
-                                      .bench = (uint32_t)bench,
-                                      .process = (int64_t)(1 + i + 100 * s),
-                                      .ns = units / (typical * factors[s][0]),
-                                      .undisturbed_ns = units / (UNDISTURBED[s][i] * factors[s][1]),
-                                      .status = CASE_OK});
+          m, (struct results_median){.run = s,
+                                     .bench = (uint32_t)bench,
+                                     .process = (int64_t)(1 + i + 100 * s),
+                                     .ns = units / (typical * factors[s][0]),
+                                     .undisturbed_ns = units / (UNDISTURBED[s][i] * factors[s][1]),
+                                     .status = CASE_OK});
     }
   }
 }
 
 /* A link that is 3 % slower behind noise that hides it; and noise that slows what programs get. */
 TEST(visits_tell_a_link_from_its_noise) {
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   add_visited(m, "a", 0.97, 0.97, true);
   add_visited(m, "b", 0.95, 1, false);
   add_visited(m, "c", 0.95, 0.97, false);
@@ -173,7 +173,7 @@ TEST(a_case_that_is_less_often_ok_is_broken) {
       {"g", 5, 0, CASE_CORRUPT, VERDICT_BROKEN}, {"h", 0, 1, CASE_FAILED, VERDICT_SAME},
       {"i", 1, 2, CASE_CORRUPT, VERDICT_BROKEN}, {"j", 1, 2, CASE_HUNG, VERDICT_SAME},
   };
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const size_t bench = made_case(m, CASES[i].key, "block", (int)i % MADE_GPUS, (i + 1) * MIB);
     const unsigned not_ok[SIDES] = {CASES[i].a_not_ok, CASES[i].b_not_ok};
@@ -198,16 +198,16 @@ TEST(a_case_that_is_less_often_ok_is_broken) {
 
 /* Two modes of side A, and one process of side B apart, are told with the row. */
 TEST(shapes_of_sides_are_known) {
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (unsigned p = 0; p < 20; p++) {
     const bool is_b = p >= 10;
     const double gbps = is_b ? (p == 17 ? 35 : 50) : p % 5 < 3 ? 55.2 : 53.9;
-    made_median(m, (struct measured_median){.run = is_b,
-                                            .bench = (uint32_t)bench,
-                                            .process = (int64_t)p + 100,
-                                            .ns = (double)MIB / gbps * (1 + 0.0001 * (p % 3)),
-                                            .status = CASE_OK});
+    made_median(m, (struct results_median){.run = is_b,
+                                           .bench = (uint32_t)bench,
+                                           .process = (int64_t)p + 100,
+                                           .ns = (double)MIB / gbps * (1 + 0.0001 * (p % 3)),
+                                           .status = CASE_OK});
   }
   SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   const struct side_shape *a = &comparison->rows[0].sides[SIDE_A].shape;
@@ -243,11 +243,11 @@ TEST(shapes_of_sides_are_known) {
  *                    5 % with any number, so it is not INSUFFICIENT */
 TEST(unclear_by_hand) {
   static const double STEPS[] = {-0.002, 0.002, -0.002, 0.002};
-  SCOPED(measured_free_at) struct measured *m = drivers_in_turn();
+  SCOPED(results_free_at) struct results *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (uint32_t run = 0; run < m->run_count; run++) {
     const double ns = 1e6 * exp(STEPS[run / 2]) * (run % 2 == 1 ? 1.01 : 1);
-    made_median(m, (struct measured_median){run, (uint32_t)bench, .process = run + 1, .ns = ns});
+    made_median(m, (struct results_median){run, (uint32_t)bench, .process = run + 1, .ns = ns});
   }
   SCOPED(comparison_free_at) struct comparison *comparison = compared(m, IN_TURN, &OPTIONS);
   const struct comparison_row *row = &comparison->rows[0];
@@ -266,7 +266,7 @@ TEST(unclear_by_hand) {
 }
 
 TEST(more_ns_are_worse) {
-  SCOPED(measured_free_at) struct measured *m = drivers_in_turn();
+  SCOPED(results_free_at) struct results *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "latency", 0, 2 * MIB);
   for (size_t run = 0; run < m->run_count; run++) {
     made_medians(m, bench, run, run % 2 == 0 ? 50 : 45, 5);
@@ -296,7 +296,7 @@ TEST(what_matters_is_said_by_the_option_then_the_scenario) {
                {0.02, 0.05, DELTA_OPTION, 0.02, VERDICT_REGRESSED},
                {0, 0.0001, DELTA_SCENARIO, 0.0001, VERDICT_REGRESSED}};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    SCOPED(measured_free_at) struct measured *m = two_drivers();
+    SCOPED(results_free_at) struct results *m = two_drivers();
     const size_t bench = add_case(m, "a", 0, 50, 48.5);
     m->cases[bench].delta = CASES[i].scenario;
     struct compare_options options = OPTIONS;
@@ -313,9 +313,9 @@ TEST(what_matters_is_said_by_the_option_then_the_scenario) {
 /* Results that the same thing slowed are one condition, whatever share of the time it took. One
  * side comes before both, and many results before few. */
 TEST(conditions_are_counted_without_their_shares) {
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   add_case(m, "a", 0, 50, 50);
-  struct measured_condition conditions[] = {
+  struct results_condition conditions[] = {
       {0, CONDITION_SLOWED, "heat for 70 %", "heat", 1, 2, 0},
       {0, CONDITION_SLOWED, "heat for 5 %", "heat", 1, 1, 0},
       {1, CONDITION_SLOWED, "in use", "in use", 1, 1, 0},
@@ -343,7 +343,7 @@ TEST(conditions_are_counted_without_their_shares) {
 
 TEST(only_filters_what_all_cases_were_judged_for) {
   static const char *const KEYS[] = {"a", "b", "c", "d", "e", "f"};
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
     (void)add_case(m, KEYS[i], (int)i % MADE_GPUS, 50, i == 1 ? 49.3 : 50);
   }
@@ -361,7 +361,7 @@ TEST(only_filters_what_all_cases_were_judged_for) {
 }
 
 TEST(simulated_and_real_are_not_mixed) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   made_run(m, made_environment(m, "node", "580.1", false));
   made_run(m, made_environment(m, "node", "580.1", true));
   struct comparison *comparison = NULL;
@@ -371,7 +371,7 @@ TEST(simulated_and_real_are_not_mixed) {
 }
 
 TEST(a_side_without_runs_is_an_error) {
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   const enum side only_a[] = {SIDE_A, SIDE_A};
   struct comparison *comparison = NULL;
   assert_int_equal(compare(m, only_a, &OPTIONS, &comparison, err), STATUS_INVALID);
@@ -379,7 +379,7 @@ TEST(a_side_without_runs_is_an_error) {
 }
 
 TEST(runs_without_cases_compare_nothing) {
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
   assert_int_equal(comparison->row_count, 0);
   assert_int_equal(comparison->summary.tests, 0);
@@ -420,7 +420,7 @@ TEST(one_run_or_boot_a_side_is_warned_of) {
        "Each run counts once, as the mean of its processes"},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    SCOPED(measured_free_at) struct measured *m = measured_new();
+    SCOPED(results_free_at) struct results *m = results_new();
     const size_t a = made_environment(m, "node", "580.1", false);
     const size_t b = made_environment(m, "node", "590.1", false);
     m->environments[b].gpus = m->environments[a].gpus;
@@ -455,7 +455,7 @@ TEST(one_run_or_boot_a_side_is_warned_of) {
 }
 
 TEST(runs_made_until_decided_are_judged_so) {
-  SCOPED(measured_free_at) struct measured *m = drivers_in_turn();
+  SCOPED(results_free_at) struct results *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (size_t run = 0; run < m->run_count; run++) {
     made_medians(m, bench, run, 50, 5);
@@ -478,11 +478,11 @@ TEST(kernels_of_two_drivers_are_told_where_they_count) {
   static const char *const METHODS[] = {"ce", "cpu", "sm"};
   static const char *const CODES[] = {"PTX 9.0 by the driver", "sm_90 by nvcc 13.0"};
   for (size_t i = 0; i < 2 * COUNT_OF(METHODS); i++) {
-    SCOPED(measured_free_at) struct measured *m = two_drivers();
+    SCOPED(results_free_at) struct results *m = two_drivers();
     for (size_t e = 0; e < 2; e++) {
-      struct measured_fact *facts = arena_array(&m->arena, 3, sizeof *facts);
+      struct results_fact *facts = arena_array(&m->arena, 3, sizeof *facts);
       memcpy(facts, m->environments[e].facts, 2 * sizeof *facts);
-      facts[2] = (struct measured_fact){"kernel_code", 0, CODES[i % 2]};
+      facts[2] = (struct results_fact){"kernel_code", 0, CODES[i % 2]};
       m->environments[e].facts = facts;
       m->environments[e].fact_count = 3;
     }
@@ -494,8 +494,8 @@ TEST(kernels_of_two_drivers_are_told_where_they_count) {
 }
 
 TEST(another_gpu_in_its_place_is_incomparable) {
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
-  struct measured_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
+  SCOPED(results_free_at) struct results *m = two_drivers();
+  struct results_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
   memcpy(gpus, m->environments[0].gpus, MADE_GPUS * sizeof *gpus);
   gpus[0].uuid = "GPU-new";
   m->environments[1].gpus = gpus;
@@ -514,7 +514,7 @@ TEST(another_gpu_in_its_place_is_incomparable) {
 }
 
 TEST(each_gpu_of_a_cluster_is_compared_with_itself) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   const size_t x = made_environment(m, "x", "580.1", false);
   const size_t y = made_environment(m, "y", "580.1", false);
   made_run(m, x);
@@ -536,7 +536,7 @@ TEST(each_gpu_of_a_cluster_is_compared_with_itself) {
 }
 
 TEST(two_machines_are_compared_and_that_is_said) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   made_run(m, made_environment(m, "x", "580.1", false));
   made_run(m, made_environment(m, "y", "580.1", false));
   (void)add_case(m, "a", 0, 50, 40);
@@ -545,7 +545,7 @@ TEST(two_machines_are_compared_and_that_is_said) {
   assert_true(comparison->other_machine);
   comparison_free(comparison);
   /* Other models are not. */
-  struct measured_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
+  struct results_gpu *gpus = arena_array(&m->arena, MADE_GPUS, sizeof *gpus);
   memcpy(gpus, m->environments[1].gpus, MADE_GPUS * sizeof *gpus);
   gpus[0].name = "H100";
   m->environments[1].gpus = gpus;
@@ -556,7 +556,7 @@ TEST(two_machines_are_compared_and_that_is_said) {
 }
 
 TEST(another_measurement_under_one_name_says_what_differs) {
-  SCOPED(measured_free_at) struct measured *m = two_drivers();
+  SCOPED(results_free_at) struct results *m = two_drivers();
   const size_t before = made_case(m, "a", "block", 0, MIB);
   made_medians(m, before, 0, 50, 5);
   const size_t after = made_case(m, "b", "block", 0, MIB);

@@ -12,8 +12,8 @@ static enum side sides[RUNS];
 
 /* Runs of A and B in turn; cases of four GPUs, of which one takes so much longer in B, as all do;
  * they spread by sd. */
-static struct measured *make(double sd, double all, double of_gpu2) {
-  struct measured *m = measured_new();
+static struct results *make(double sd, double all, double of_gpu2) {
+  struct results *m = results_new();
   uint64_t seed = 12;
   const size_t environment = made_environment(m, "n1", "580.1", false);
   for (size_t r = 0; r < RUNS; r++) {
@@ -26,17 +26,17 @@ static struct measured *make(double sd, double all, double of_gpu2) {
                                    c % 2 == 0 ? "even" : "odd", gpu, (c / MADE_GPUS + 1) * MIB);
     for (size_t r = 0; r < RUNS; r++) {
       const double longer = sides[r] == SIDE_B ? all + (gpu == 2 ? of_gpu2 : 0) : 0;
-      made_median(m, (struct measured_median){.run = (uint32_t)r,
-                                              .bench = (uint32_t)bench,
-                                              .process = 1 + (int64_t)r,
-                                              .ns = 1e6 * exp(longer + sd * noise_normal(&seed)),
-                                              .status = CASE_OK});
+      made_median(m, (struct results_median){.run = (uint32_t)r,
+                                             .bench = (uint32_t)bench,
+                                             .process = 1 + (int64_t)r,
+                                             .ns = 1e6 * exp(longer + sd * noise_normal(&seed)),
+                                             .status = CASE_OK});
     }
   }
   return m;
 }
 
-static struct comparison *judge(struct measured *m, const char *only) {
+static struct comparison *judge(struct results *m, const char *only) {
   const struct compare_options options = {.diff = {.false_discovery_rate = 0.05}, .only = only};
   struct comparison *comparison = NULL;
   struct error err;
@@ -62,7 +62,7 @@ static size_t count_news(const struct comparison *comparison) {
 }
 
 TEST(what_all_cases_share_is_one_line) {
-  SCOPED(measured_free_at) struct measured *m = make(0.02, 0.026, 0);
+  SCOPED(results_free_at) struct results *m = make(0.02, 0.026, 0);
   struct comparison *comparison = judge(m, NULL);
   const struct comparison_group *all = find(comparison, "all cases");
   assert_non_null(all);
@@ -84,7 +84,7 @@ TEST(what_all_cases_share_is_one_line) {
 }
 
 TEST(a_slow_part_is_the_news_and_not_what_contains_it) {
-  SCOPED(measured_free_at) struct measured *m = make(0.03, 0, 0.06);
+  SCOPED(results_free_at) struct results *m = make(0.03, 0, 0.06);
   SCOPED(comparison_free_at) struct comparison *comparison = judge(m, NULL);
   assert_string_equal(comparison->groups[0].what, "gpu2's host link");
   assert_int_equal(comparison->groups[0].result.verdict, VERDICT_REGRESSED);
@@ -93,11 +93,11 @@ TEST(a_slow_part_is_the_news_and_not_what_contains_it) {
 }
 
 TEST(nothing_is_no_news) {
-  struct measured *m = make(0.03, 0, 0);
+  struct results *m = make(0.03, 0, 0);
   struct comparison *comparison = judge(m, NULL);
   assert_int_equal(count_news(comparison), 0);
   comparison_free(comparison);
-  measured_free(m);
+  results_free(m);
   /* What the cases say by themselves is no news either. */
   m = make(0.001, 0.05, 0);
   comparison = judge(m, NULL);
@@ -105,15 +105,15 @@ TEST(nothing_is_no_news) {
   assert_int_equal(find(comparison, "all cases")->result.verdict, VERDICT_REGRESSED);
   assert_int_equal(count_news(comparison), 0);
   comparison_free(comparison);
-  measured_free(m);
+  results_free(m);
 }
 
 /* What --only left out of the runs of a side is not missing there. */
 TEST(cases_that_a_side_was_not_asked_for_are_no_rows) {
-  SCOPED(measured_free_at) struct measured *m = make(0.002, 0, 0);
+  SCOPED(results_free_at) struct results *m = make(0.002, 0, 0);
   const size_t bench = made_case(m, "another", "other", 1, MIB);
   made_median(m,
-              (struct measured_median){
+              (struct results_median){
                   .run = 0, .bench = (uint32_t)bench, .process = 1, .ns = 1e6, .status = CASE_OK});
   for (size_t r = 0; r < RUNS; r++) {
     m->runs[r].only = sides[r] == SIDE_B ? "even,odd" : NULL;

@@ -12,7 +12,7 @@ static const char *const KEYS[CASES] = {"a", "b", "c"};
 static const enum side SIDES_OF[] = {SIDE_A, SIDE_B};
 static const int64_t DAY_NS = INT64_C(86400000000000);
 
-static struct comparison *compare_again(const struct measured *m, const struct measured *earlier) {
+static struct comparison *compare_again(const struct results *m, const struct results *earlier) {
   struct comparison *comparison = NULL;
   struct error err = {0};
   const struct compare_options options = {
@@ -24,7 +24,7 @@ static struct comparison *compare_again(const struct measured *m, const struct m
 /* So many runs, a day apart, whose levels differ by spread; of the last two, which are A and B, B
  * is slower. */
 static struct comparison *compared(size_t runs, double spread, double slower, int64_t apart_ns,
-                                   struct measured *earlier, struct measured *m) {
+                                   struct results *earlier, struct results *m) {
   uint64_t seed = 7;
   const size_t before = made_environment(earlier, "node", "580.1", false);
   const size_t now = made_environment(m, "node", "580.1", false);
@@ -57,8 +57,8 @@ struct expected {
 };
 
 static void check(const struct expected *e) {
-  SCOPED(measured_free_at) struct measured *earlier = measured_new();
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *earlier = results_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   SCOPED(comparison_free_at)
   struct comparison *comparison = compared(e->runs, e->spread, e->slower, e->apart_ns, earlier, m);
   assert_int_equal(comparison->row_count, CASES);
@@ -90,8 +90,8 @@ TEST(few_or_hasty_runs_tell_nothing) {
 
 /* Other GPUs are other hardware. */
 TEST(other_hardware_tells_nothing) {
-  SCOPED(measured_free_at) struct measured *earlier = measured_new();
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *earlier = results_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   comparison_free(compared(12, 0.001, 0.03, DAY_NS, earlier, m));
   for (size_t g = 0; g < MADE_GPUS; g++) {
     earlier->environments[0].gpus[g].uuid = "GPU-other";
@@ -109,7 +109,7 @@ TEST(one_run_more_hides_no_change) {
       .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
   char keys[BENCHES][8];
   SCOPED(comparison_free_at) struct comparison *comparison = NULL;
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   const size_t node = made_environment(m, "node", "580.1", false);
   for (int r = 0; r <= FURTHER; r++) {
     (void)made_run(m, node);

@@ -13,7 +13,7 @@ static const char *const METHOD_NAMES[METHODS] = {"ce", "sm"};
 typedef enum verdict judge_rule(int from, int to, const char *method, uint64_t size_bytes);
 
 struct made {
-  struct measured *measured;
+  struct results *results;
   struct comparison comparison;
   struct comparison_row rows[CASES_MAX];
   struct arena arena;
@@ -22,7 +22,7 @@ struct made {
 };
 
 static void make(struct made *made, judge_rule *judge) {
-  *made = (struct made){.measured = measured_new()};
+  *made = (struct made){.results = results_new()};
   for (int i = 0; i < GPUS * GPUS * METHODS * SIZES; i++) {
     const int from = i % GPUS;
     const int to = i / GPUS % GPUS;
@@ -31,15 +31,15 @@ static void make(struct made *made, judge_rule *judge) {
     if (from == to) {
       continue;
     }
-    const size_t bench = made_case(made->measured, "k", "pairs", from, size_bytes);
-    made_flow(made->measured, bench,
-              (struct measured_flow){.source_is_gpu = true,
-                                     .target_is_gpu = true,
-                                     .source = from,
-                                     .target = to,
-                                     .source_memory = "device",
-                                     .target_memory = "device"});
-    made->measured->cases[bench].method = method;
+    const size_t bench = made_case(made->results, "k", "pairs", from, size_bytes);
+    made_flow(made->results, bench,
+              (struct results_flow){.source_is_gpu = true,
+                                    .target_is_gpu = true,
+                                    .source = from,
+                                    .target = to,
+                                    .source_memory = "device",
+                                    .target_memory = "device"});
+    made->results->cases[bench].method = method;
     struct comparison_row *row = &made->rows[made->comparison.row_count++];
     row->bench = bench;
     row->result.verdict = judge(from, to, method, size_bytes);
@@ -47,14 +47,14 @@ static void make(struct made *made, judge_rule *judge) {
                          : row->result.verdict == VERDICT_IMPROVED ? 0.10
                                                                    : 0.0001;
   }
-  made->comparison.measured = made->measured;
+  made->comparison.results = made->results;
   made->comparison.rows = made->rows;
   made->conclusions = conclusions_find(&made->comparison, &made->arena, &made->count);
 }
 
 static void done(struct made *made) {
   arena_fini(&made->arena);
-  measured_free(made->measured);
+  results_free(made->results);
 }
 
 static enum verdict nothing(int from, int to, const char *method, uint64_t size_bytes) {
@@ -195,16 +195,16 @@ TEST(what_one_cause_leaves_another_explains) {
 TEST(a_value_of_an_axis_is_named) {
   static const char *const AXES[] = {"size=16KiB threads=1 method=ce",
                                      "size=16KiB threads=4 method=ce"};
-  struct made made = {.measured = measured_new()};
+  struct made made = {.results = results_new()};
   for (int i = 0; i < 24; i++) {
-    const size_t bench = made_case(made.measured, "k", "pairs", i % GPUS, SIZE_BYTES[0]);
-    made.measured->cases[bench].axes = AXES[i / GPUS % 2];
+    const size_t bench = made_case(made.results, "k", "pairs", i % GPUS, SIZE_BYTES[0]);
+    made.results->cases[bench].axes = AXES[i / GPUS % 2];
     made.rows[made.comparison.row_count++] = (struct comparison_row){
         .bench = bench,
         .result = {.verdict = i / GPUS % 2 == 1 ? VERDICT_REGRESSED : VERDICT_SAME,
                    .change = i / GPUS % 2 == 1 ? -0.05 : 0}};
   }
-  made.comparison.measured = made.measured;
+  made.comparison.results = made.results;
   made.comparison.rows = made.rows;
   made.conclusions = conclusions_find(&made.comparison, &made.arena, &made.count);
   assert_int_equal(made.count, 1);
@@ -219,21 +219,21 @@ TEST(a_value_of_an_axis_is_named) {
 TEST(a_path_of_two_cases_stands_out_of_many) {
   static const int PATHS[] = {3, 100};
   for (size_t trial = 0; trial < COUNT_OF(PATHS); trial++) {
-    struct made made = {.measured = measured_new()};
+    struct made made = {.results = results_new()};
     for (int i = 0; i < 2 * PATHS[trial]; i++) {
       const int path = i / 2;
-      const size_t bench = made_case(made.measured, "k", "pairs", 0, SIZE_BYTES[i % 2]);
-      made_flow(made.measured, bench,
-                (struct measured_flow){.source_is_gpu = true,
-                                       .target_is_gpu = true,
-                                       .source = path % 16,
-                                       .target = 16 + path / 16,
-                                       .source_memory = "device",
-                                       .target_memory = "device"});
+      const size_t bench = made_case(made.results, "k", "pairs", 0, SIZE_BYTES[i % 2]);
+      made_flow(made.results, bench,
+                (struct results_flow){.source_is_gpu = true,
+                                      .target_is_gpu = true,
+                                      .source = path % 16,
+                                      .target = 16 + path / 16,
+                                      .source_memory = "device",
+                                      .target_memory = "device"});
       made.rows[made.comparison.row_count++] = (struct comparison_row){
           .bench = bench, .result = {.verdict = path == 1 ? VERDICT_REGRESSED : VERDICT_SAME}};
     }
-    made.comparison.measured = made.measured;
+    made.comparison.results = made.results;
     made.comparison.rows = made.rows;
     made.conclusions = conclusions_find(&made.comparison, &made.arena, &made.count);
     assert_int_equal(made.count, PATHS[trial] > 3);
@@ -248,14 +248,14 @@ TEST(a_path_of_two_cases_stands_out_of_many) {
 TEST(many_flows_at_once_are_about_none_of_their_ends) {
   struct made made;
   make(&made, gpu_2_source);
-  struct measured_flow *flows = arena_array(&made.arena, GPUS, sizeof *flows);
+  struct results_flow *flows = arena_array(&made.arena, GPUS, sizeof *flows);
   for (int gpu = 0; gpu < GPUS; gpu++) {
-    flows[gpu] = (struct measured_flow){.source_is_gpu = true, .source = gpu, .target = 0};
+    flows[gpu] = (struct results_flow){.source_is_gpu = true, .source = gpu, .target = 0};
   }
   for (size_t i = 0; i < 20; i++) { /* gathered by the host: none changed */
-    const size_t bench = made_case(made.measured, "g", "gather", 0, SIZE_BYTES[2]);
-    made.measured->cases[bench].flows = flows;
-    made.measured->cases[bench].flow_count = GPUS;
+    const size_t bench = made_case(made.results, "g", "gather", 0, SIZE_BYTES[2]);
+    made.results->cases[bench].flows = flows;
+    made.results->cases[bench].flow_count = GPUS;
     struct comparison_row *row = &made.rows[made.comparison.row_count++];
     *row = (struct comparison_row){.bench = bench, .result = {.verdict = VERDICT_SAME}};
   }
@@ -320,25 +320,25 @@ enum { LOADED_COUNT = COUNT_OF(LOADED) };
 static void make_recorded(struct made *made, const struct recorded *rows, size_t count,
                           int suspect) {
   static struct comparison_condition busy = {.kind = CONDITION_CHECK, .runs = {0, 1}};
-  *made = (struct made){.measured = measured_new()};
+  *made = (struct made){.results = results_new()};
   for (size_t i = 0; i < count; i++) {
-    const size_t bench = made_case(made->measured, "k", rows[i].block,
+    const size_t bench = made_case(made->results, "k", rows[i].block,
                                    rows[i].source == HOST ? 0 : rows[i].source, rows[i].size_bytes);
     const bool from_gpu = rows[i].source != HOST;
     const bool to_gpu = rows[i].target != HOST;
-    made_flow(made->measured, bench,
-              (struct measured_flow){.source_is_gpu = from_gpu,
-                                     .target_is_gpu = to_gpu,
-                                     .source = from_gpu ? rows[i].source : 0,
-                                     .target = to_gpu ? rows[i].target : 0,
-                                     .source_memory = from_gpu ? "device" : rows[i].host_memory,
-                                     .target_memory = to_gpu ? "device" : rows[i].host_memory});
-    made->measured->cases[bench].method = rows[i].method;
+    made_flow(made->results, bench,
+              (struct results_flow){.source_is_gpu = from_gpu,
+                                    .target_is_gpu = to_gpu,
+                                    .source = from_gpu ? rows[i].source : 0,
+                                    .target = to_gpu ? rows[i].target : 0,
+                                    .source_memory = from_gpu ? "device" : rows[i].host_memory,
+                                    .target_memory = to_gpu ? "device" : rows[i].host_memory});
+    made->results->cases[bench].method = rows[i].method;
     made->rows[made->comparison.row_count++] = (struct comparison_row){
         .bench = bench, .result = {.verdict = rows[i].verdict, .change = rows[i].change}};
   }
   busy.gpu = suspect;
-  made->comparison.measured = made->measured;
+  made->comparison.results = made->results;
   made->comparison.rows = made->rows;
   made->comparison.conditions = &busy;
   made->comparison.condition_count = 1;

@@ -6,7 +6,7 @@
 RELEASE(history_free, struct history)
 
 TEST(history_marks_drivers_and_changes) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   const size_t a = made_environment(m, "node", "580.1", false);
   const size_t b = made_environment(m, "node", "590.1", false);
   const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
@@ -39,20 +39,20 @@ enum { PROCESSES = 5 };
 
 /* Runs of five processes that scatter by 0.3 %, runs by run_sd, the last `stepped` of them lower by
  * that much. */
-static struct measured *make_series(size_t runs, double run_sd, size_t stepped, double step,
-                                    uint64_t *seed) {
-  struct measured *m = measured_new();
+static struct results *make_series(size_t runs, double run_sd, size_t stepped, double step,
+                                   uint64_t *seed) {
+  struct results *m = results_new();
   const size_t a = made_environment(m, "node", "580.1", false);
   const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
   for (size_t run = 0; run < runs; run++) {
     made_run(m, a);
     const double level = run_sd * noise_normal(seed) + (run + stepped >= runs ? -log1p(step) : 0);
     for (unsigned p = 0; p < PROCESSES; p++) {
-      made_median(m, (struct measured_median){.run = (uint32_t)run,
-                                              .bench = (uint32_t)bench,
-                                              .process = (int64_t)(1 + p + 100 * run),
-                                              .ns = 20000 * exp(level + 0.003 * noise_normal(seed)),
-                                              .status = CASE_OK});
+      made_median(m, (struct results_median){.run = (uint32_t)run,
+                                             .bench = (uint32_t)bench,
+                                             .process = (int64_t)(1 + p + 100 * run),
+                                             .ns = 20000 * exp(level + 0.003 * noise_normal(seed)),
+                                             .status = CASE_OK});
     }
   }
   return m;
@@ -65,7 +65,7 @@ static size_t count_marks(size_t series, size_t runs, double run_sd, size_t step
   size_t marked = 0;
   *found = 0;
   for (size_t i = 0; i < series; i++) {
-    SCOPED(measured_free_at) struct measured *m = make_series(runs, run_sd, stepped, step, &seed);
+    SCOPED(results_free_at) struct results *m = make_series(runs, run_sd, stepped, step, &seed);
     SCOPED(history_free_at) struct history *history = history_new(m);
     const struct history_point *points = history->series[0].points;
     bool any = false;
@@ -102,7 +102,7 @@ TEST(a_look_at_many_cases_marks_what_changed) {
   size_t found = 0;
   uint64_t seed = 17;
   for (size_t look = 0; look < LOOKS; look++) {
-    SCOPED(measured_free_at) struct measured *m = measured_new();
+    SCOPED(results_free_at) struct results *m = results_new();
     const size_t environment = made_environment(m, "node", "580.1", false);
     for (size_t run = 0; run < RUNS; run++) {
       made_run(m, environment);
@@ -144,8 +144,8 @@ TEST(a_step_of_the_latest_runs_is_marked) {
 }
 
 /* One series of runs by itself; level: of run i, ln. */
-static struct measured *series_of(const double *levels, size_t runs) {
-  struct measured *m = measured_new();
+static struct results *series_of(const double *levels, size_t runs) {
+  struct results *m = results_new();
   const size_t environment = made_environment(m, "node", "580.1", false);
   const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
   for (size_t run = 0; run < runs; run++) {
@@ -170,7 +170,7 @@ TEST(a_wandering_level_is_seldom_marked) {
       level = 0.9 * level + sqrt(1 - 0.81) * noise_normal(&seed);
       levels[run] = 0.01 * level;
     }
-    SCOPED(measured_free_at) struct measured *m = series_of(levels, YEAR);
+    SCOPED(results_free_at) struct results *m = series_of(levels, YEAR);
     SCOPED(history_free_at) struct history *history = history_new(m);
     bool any = false;
     for (size_t run = 0; run < YEAR; run++) {
@@ -188,7 +188,7 @@ TEST(series_that_wander_together_are_seldom_marked) {
   uint64_t seed = 28;
   size_t marked = 0;
   for (size_t look = 0; look < LOOKS; look++) {
-    SCOPED(measured_free_at) struct measured *m = measured_new();
+    SCOPED(results_free_at) struct results *m = results_new();
     double common[YEAR];
     const size_t environment = made_environment(m, "node", "580.1", false);
     for (size_t run = 0; run < YEAR; run++) {
@@ -227,7 +227,7 @@ TEST(a_drift_is_no_step) {
       levels[run] = 0.002 * noise_normal(&seed) -
                     0.03 * (step == 1 ? (double)(run >= AT) : (double)run / (YEAR - 1));
     }
-    SCOPED(measured_free_at) struct measured *m = series_of(levels, YEAR);
+    SCOPED(results_free_at) struct results *m = series_of(levels, YEAR);
     SCOPED(history_free_at) struct history *history = history_new(m);
     const struct history_point *points = history->series[0].points;
     const size_t at = step == 1 ? AT : YEAR - 1;
@@ -246,7 +246,7 @@ TEST(a_drift_is_no_step) {
 TEST(the_latest_run_needs_earlier_ones) {
   for (size_t runs = 1; runs <= 6; runs++) {
     uint64_t seed = 4;
-    SCOPED(measured_free_at) struct measured *m = make_series(runs, 0.001, 0, 0, &seed);
+    SCOPED(results_free_at) struct results *m = make_series(runs, 0.001, 0, 0, &seed);
     SCOPED(history_free_at) struct history *history = history_new(m);
     const struct history_series *series = &history->series[0];
     assert_int_equal(series->earlier, runs - 1);
@@ -267,17 +267,17 @@ TEST(facts_that_changed_with_a_level_are_named) {
       {0, NULL}, {1, "f0"}, {2, "f0, f1"}, {4, "f0, f1, f2, f3"}, {6, "f0, f1, f2, f3, ..."}};
   enum { FACTS = 8, RUNS = 8 };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    SCOPED(measured_free_at) struct measured *m = measured_new();
-    struct measured_fact facts[2][FACTS];
+    SCOPED(results_free_at) struct results *m = results_new();
+    struct results_fact facts[2][FACTS];
     const size_t environments[] = {made_environment(m, "node", "580.1", false),
                                    made_environment(m, "node", "580.1", false)};
     for (size_t side = 0; side < 2; side++) {
       for (size_t f = 0; f < FACTS - 2; f++) {
-        facts[side][f] = (struct measured_fact){arena_format(&m->arena, "f%zu", f), 0,
-                                                side == 1 && f < CASES[i].changed ? "new" : "old"};
+        facts[side][f] = (struct results_fact){arena_format(&m->arena, "f%zu", f), 0,
+                                               side == 1 && f < CASES[i].changed ? "new" : "old"};
       }
-      facts[side][FACTS - 2] = (struct measured_fact){"f0", 1, "that of another GPU"};
-      facts[side][FACTS - 1] = (struct measured_fact){"boot_id", -1, side == 0 ? "1" : "2"};
+      facts[side][FACTS - 2] = (struct results_fact){"f0", 1, "that of another GPU"};
+      facts[side][FACTS - 1] = (struct results_fact){"boot_id", -1, side == 0 ? "1" : "2"};
       m->environments[environments[side]].facts = facts[side];
       m->environments[environments[side]].fact_count = FACTS;
     }
@@ -306,7 +306,7 @@ TEST(the_least_change_is_what_is_marked) {
   double least = 0;
   for (int i = 0; i < 3; i++) {
     const double change = i == 0 ? 0 : i == 1 ? 0.9 * least : 1.1 * least;
-    SCOPED(measured_free_at) struct measured *m = measured_new();
+    SCOPED(results_free_at) struct results *m = results_new();
     const size_t environment = made_environment(m, "node", "580.1", false);
     const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
     for (size_t run = 0; run < RUNS; run++) {
@@ -323,7 +323,7 @@ TEST(the_least_change_is_what_is_marked) {
 }
 
 TEST(a_driver_after_the_first_run_has_its_change) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   const size_t a = made_environment(m, "node", "580.1", false);
   const size_t b = made_environment(m, "node", "590.1", false);
   const size_t bench = made_case(m, "a", "block", 0, 1 << 20);
@@ -338,14 +338,14 @@ TEST(a_driver_after_the_first_run_has_its_change) {
 }
 
 TEST(history_of_nothing_is_empty) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   SCOPED(history_free_at) struct history *history = history_new(m);
   assert_int_equal(history->series_count, 0);
 }
 
 TEST(cases_of_one_name_say_what_tells_them_apart) {
   static const char *const SETTINGS[] = {"n 1", "case_key b", "n 3, o true", NULL};
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   made_run(m, made_environment(m, "node", "580.1", false));
   for (size_t i = 0; i < 4; i++) {
     static const char *const DEFINITIONS[] = {"{\"n\":1}", "{}", "{\"n\":3,\"o\":true}", "{}"};

@@ -16,10 +16,10 @@ struct planted {
 };
 
 /* Two GPUs by two blocks; results scatter by 0.3 %. */
-static struct measured *make_years(size_t nodes, const struct planted *planted, uint64_t *seed) {
+static struct results *make_years(size_t nodes, const struct planted *planted, uint64_t *seed) {
   static const char *const HOSTS[] = {"a", "b", "c", "d"};
   static const char *const KEYS[] = {"k", "l", "m", "n"};
-  struct measured *m = measured_new();
+  struct results *m = results_new();
   size_t environments[NODES][2];
   for (size_t n = 0; n < nodes; n++) {
     environments[n][0] = made_environment(m, HOSTS[n], "580.1", false);
@@ -39,12 +39,12 @@ static struct measured *make_years(size_t nodes, const struct planted *planted, 
       const size_t node = run % nodes;
       const double driver = up && week >= UPGRADE + node ? planted->driver : 0;
       const double step = c == 3 && node == 2 && week >= STEP ? planted->step : 0;
-      made_median(m, (struct measured_median){.run = (uint32_t)run,
-                                              .bench = (uint32_t)bench,
-                                              .process = (int64_t)(1 + 100 * run),
-                                              .ns = 20000 * exp(0.003 * noise_normal(seed)) /
-                                                    ((1 + driver) * (1 + step)),
-                                              .status = CASE_OK});
+      made_median(m, (struct results_median){.run = (uint32_t)run,
+                                             .bench = (uint32_t)bench,
+                                             .process = (int64_t)(1 + 100 * run),
+                                             .ns = 20000 * exp(0.003 * noise_normal(seed)) /
+                                                   ((1 + driver) * (1 + step)),
+                                             .status = CASE_OK});
     }
   }
   return m;
@@ -52,8 +52,8 @@ static struct measured *make_years(size_t nodes, const struct planted *planted, 
 
 TEST(one_machine_that_changed_is_named) {
   uint64_t seed = 5;
-  SCOPED(measured_free_at)
-  struct measured *m = make_years(NODES, &(struct planted){-0.02, -0.04}, &seed);
+  SCOPED(results_free_at)
+  struct results *m = make_years(NODES, &(struct planted){-0.02, -0.04}, &seed);
   SCOPED(machines_free_at) struct machines *machines = machines_new(m);
   assert_int_equal(machines->node_count, NODES);
   assert_int_equal(machines->period_count, WEEKS);
@@ -78,8 +78,8 @@ TEST(one_machine_that_changed_is_named) {
 
 TEST(what_a_driver_changed_is_told_by_block) {
   uint64_t seed = 6;
-  SCOPED(measured_free_at)
-  struct measured *m = make_years(NODES, &(struct planted){-0.02, 0}, &seed);
+  SCOPED(results_free_at)
+  struct results *m = make_years(NODES, &(struct planted){-0.02, 0}, &seed);
   SCOPED(machines_free_at) struct machines *machines = machines_new(m);
   assert_int_equal(machines->step_count, 0);
   assert_int_equal(machines->upgrade_count, 1);
@@ -103,7 +103,7 @@ TEST(sound_machines_have_no_steps) {
   uint64_t seed = 7;
   size_t wrong = 0;
   for (size_t i = 0; i < LOOKS; i++) {
-    SCOPED(measured_free_at) struct measured *m = make_years(NODES, &(struct planted){0}, &seed);
+    SCOPED(results_free_at) struct results *m = make_years(NODES, &(struct planted){0}, &seed);
     SCOPED(machines_free_at) struct machines *machines = machines_new(m);
     wrong += machines->step_count > 0;
   }
@@ -113,7 +113,7 @@ TEST(sound_machines_have_no_steps) {
 /* Without others to compare with, a new driver is a step. */
 TEST(a_machine_alone_has_its_drivers) {
   uint64_t seed = 8;
-  SCOPED(measured_free_at) struct measured *m = make_years(1, &(struct planted){-0.04, 0}, &seed);
+  SCOPED(results_free_at) struct results *m = make_years(1, &(struct planted){-0.04, 0}, &seed);
   SCOPED(machines_free_at) struct machines *machines = machines_new(m);
   assert_int_equal(machines->step_count, 1);
   assert_int_equal(machines->steps[0].case_count, 2);
@@ -123,18 +123,18 @@ TEST(a_machine_alone_has_its_drivers) {
 
 /* Back and forth between two drivers is still one machine. */
 TEST(a_machine_counts_once_for_a_driver) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   const size_t environments[] = {made_environment(m, "a", "580.1", false),
                                  made_environment(m, "a", "590.1", false)};
   const size_t bench = made_case(m, "k", "up", 0, 1 << 20);
   for (size_t r = 0; r < 6; r++) {
     const size_t run = made_run(m, environments[r % 2]);
     m->runs[run].started_at_ns = (int64_t)r * WEEK_NS;
-    made_median(m, (struct measured_median){.run = (uint32_t)run,
-                                            .bench = (uint32_t)bench,
-                                            .process = (int64_t)(1 + r),
-                                            .ns = 20000,
-                                            .status = CASE_OK});
+    made_median(m, (struct results_median){.run = (uint32_t)run,
+                                           .bench = (uint32_t)bench,
+                                           .process = (int64_t)(1 + r),
+                                           .ns = 20000,
+                                           .status = CASE_OK});
   }
   SCOPED(machines_free_at) struct machines *machines = machines_new(m);
   assert_int_equal(machines->upgrade_count, 2);

@@ -9,7 +9,7 @@ RELEASE(outliers_free, struct outliers)
 
 enum { SIZES = 3 };
 
-static struct outliers *found(const struct measured *m) {
+static struct outliers *found(const struct results *m) {
   struct outliers *outliers = NULL;
   struct error err = {0};
   if (outliers_find(m, &(struct outliers_options){0}, &outliers, &err) != STATUS_OK) {
@@ -19,10 +19,10 @@ static struct outliers *found(const struct measured *m) {
 }
 
 /* Every GPU of every host to the host, in three sizes; rate(host, gpu). */
-static struct measured *cluster(size_t hosts, double (*rate)(size_t host, int gpu)) {
+static struct results *cluster(size_t hosts, double (*rate)(size_t host, int gpu)) {
   static const char *const KEYS[MADE_GPUS * SIZES] = {"a", "b", "c", "d", "e", "f",
                                                       "g", "h", "i", "j", "k", "l"};
-  struct measured *m = measured_new();
+  struct results *m = results_new();
   for (size_t h = 0; h < hosts; h++) {
     made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
   }
@@ -63,14 +63,14 @@ static double gpu_3_far_everywhere(size_t host, int gpu) {
 /* "gpu10" before it is another GPU, and behind it. */
 TEST(evidence_names_one_of_twelve_gpus) {
   enum { GPUS = 12 };
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   made_run(m, made_machine(m, "n0", "580.1", false, GPUS));
   for (int i = 0; i < GPUS * SIZES; i++) {
     const size_t bench = made_case(m, arena_format(&m->arena, "%c", '0' + i), "down", i % GPUS,
                                    UINT64_C(1) << (20 + i / GPUS));
     made_medians(m, bench, 0, i % GPUS == 1 ? 45 : 50, 3);
   }
-  struct measured_condition conditions[] = {
+  struct results_condition conditions[] = {
       {.kind = CONDITION_SLOWED, .text = "gpu1 below its clock", .gpu = 1},
       {.kind = CONDITION_SLOWED, .text = "gpu10 hot", .gpu = 10},
   };
@@ -83,14 +83,14 @@ TEST(evidence_names_one_of_twelve_gpus) {
 }
 
 TEST(equal_gpus_report_nothing) {
-  SCOPED(measured_free_at) struct measured *m = cluster(1, all_equal);
+  SCOPED(results_free_at) struct results *m = cluster(1, all_equal);
   SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   assert_int_equal(outliers->cases, MADE_GPUS * SIZES);
 }
 
 TEST(a_fleet_knows_what_is_usual_of_a_place) {
-  struct measured *m = cluster(12, gpu_3_far);
+  struct results *m = cluster(12, gpu_3_far);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->hosts, 12);
   assert_int_equal(outliers->slow_count, 1);
@@ -98,18 +98,18 @@ TEST(a_fleet_knows_what_is_usual_of_a_place) {
   assert_string_equal(outliers->rows[0].name, "gpu3-numa0");
   assert_true(fabs(outliers->rows[0].change - -0.03) < 0.003);
   outliers_free(outliers);
-  measured_free(m);
+  results_free(m);
   m = cluster(12, gpu_3_far_everywhere);
   outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   assert_int_equal(outliers->undecided_count, 0);
   outliers_free(outliers);
-  measured_free(m);
+  results_free(m);
 }
 
 /* Each GPU has one link here: the link is named, once. */
 TEST(a_slow_link_is_named_once) {
-  SCOPED(measured_free_at) struct measured *m = cluster(1, gpu_2_slow);
+  SCOPED(results_free_at) struct results *m = cluster(1, gpu_2_slow);
   SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 1);
   const struct outlier *row = &outliers->rows[0];
@@ -127,7 +127,7 @@ TEST(a_slow_link_is_named_once) {
 }
 
 TEST(a_slow_host_explains_its_links) {
-  SCOPED(measured_free_at) struct measured *m = cluster(4, host_1_slow);
+  SCOPED(results_free_at) struct results *m = cluster(4, host_1_slow);
   SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 1);
   assert_int_equal(outliers->rows[0].entity, ENTITY_HOST);
@@ -166,12 +166,12 @@ static double factor_of(const struct fault *fault, int from, int to) {
   return factor * (fault->gpu == to && fault->target ? fault->share : 1);
 }
 
-static size_t add_case(struct measured *m, const char *block, int from, int to, bool to_gpu,
+static size_t add_case(struct results *m, const char *block, int from, int to, bool to_gpu,
                        uint64_t size_bytes) {
   const char *key =
       arena_format(&m->arena, "%s-%d-%d-%llu", block, from, to, (unsigned long long)size_bytes);
   const size_t bench = made_case(m, key, block, from, size_bytes);
-  struct measured_flow flow = m->cases[bench].flows[0];
+  struct results_flow flow = m->cases[bench].flows[0];
   flow.target_is_gpu = to_gpu;
   flow.target = to_gpu ? to : 0;
   flow.target_memory = to_gpu ? "device" : "pinned";
@@ -182,12 +182,12 @@ static size_t add_case(struct measured *m, const char *block, int from, int to, 
 }
 
 /* Processes scatter by `between`; what is measured of a path has its own scatter of 0.1 %. */
-static void add_noisy(struct measured *m, size_t bench, double gbps, double between,
+static void add_noisy(struct results *m, size_t bench, double gbps, double between,
                       uint64_t *seed) {
   const double level = (double)m->cases[bench].units / gbps;
   const double own = 0.001 * noise_normal(seed);
   for (unsigned p = 0; p < PROCESSES; p++) {
-    made_median(m, (struct measured_median){
+    made_median(m, (struct results_median){
                        .run = 0,
                        .bench = (uint32_t)bench,
                        .process = 1 + p,
@@ -197,25 +197,25 @@ static void add_noisy(struct measured *m, size_t bench, double gbps, double betw
 }
 
 /* One run, of nothing yet. */
-static struct measured *one_run(int gpus) {
-  struct measured *m = measured_new();
+static struct results *one_run(int gpus) {
+  struct results *m = results_new();
   made_run(m, made_machine(m, "n0", "580.1", false, gpus));
   return m;
 }
 
 /* What one process measured of the way from a GPU to the host. */
-static void add_process(struct measured *m, int gpu, double gbps, double error) {
+static void add_process(struct results *m, int gpu, double gbps, double error) {
   const size_t bench = add_case(m, "down", gpu, 0, false, UINT64_C(64) << 20);
-  made_median(m, (struct measured_median){.bench = (uint32_t)bench,
-                                          .process = 1,
-                                          .ns = (double)m->cases[bench].units / gbps,
-                                          .error = error});
+  made_median(m, (struct results_median){.bench = (uint32_t)bench,
+                                         .process = 1,
+                                         .ns = (double)m->cases[bench].units / gbps,
+                                         .error = error});
 }
 
 /* Every ordered pair of GPUs, every GPU to the host and within itself, in two sizes. */
-static struct measured *machine_of(int gpus, const struct fault *fault, double between,
-                                   uint64_t seed) {
-  struct measured *m = one_run(gpus);
+static struct results *machine_of(int gpus, const struct fault *fault, double between,
+                                  uint64_t seed) {
+  struct results *m = one_run(gpus);
   for (size_t s = 0; s < LARGE_SIZES; s++) {
     const uint64_t size_bytes = (uint64_t)(16 * (s + 1)) << 20;
     for (int from = 0; from < gpus; from++) {
@@ -253,7 +253,7 @@ enum { SEEDS = 25 };
 static void assert_found(int gpus, const struct fault *fault, enum entity entity,
                          enum outlier_role role, const char *name, const char *block) {
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-    SCOPED(measured_free_at) struct measured *m = machine_of(gpus, fault, 0.001, seed);
+    SCOPED(results_free_at) struct results *m = machine_of(gpus, fault, 0.001, seed);
     SCOPED(outliers_free_at) struct outliers *outliers = found(m);
     const struct outlier *row = only_slow(outliers);
     assert_string_equal(row->name, name);
@@ -293,7 +293,7 @@ TEST(each_fault_is_found_alone) {
 
 TEST(a_slow_gpu_has_both_directions_and_its_paths) {
   static const struct fault fault = SLOW_GPU(0.97, 0, true, true);
-  SCOPED(measured_free_at) struct measured *m = machine_of(4, &fault, 0, 1);
+  SCOPED(results_free_at) struct results *m = machine_of(4, &fault, 0, 1);
   SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   const struct outlier *row = only_slow(outliers);
   assert_true(fabs(row->source_change - -0.03) < 0.003);
@@ -317,8 +317,8 @@ TEST(false_reported_are_rare) {
       size_t reported = 0;
       size_t halves = 0;
       for (uint64_t seed = 1; seed <= MACHINES; seed++) {
-        SCOPED(measured_free_at)
-        struct measured *m = machine_of(GPUS[g], &NOTHING, BETWEEN[b], seed);
+        SCOPED(results_free_at)
+        struct results *m = machine_of(GPUS[g], &NOTHING, BETWEEN[b], seed);
         SCOPED(outliers_free_at) struct outliers *outliers = found(m);
         reported += outliers->slow_count > 0;
         halves += outliers->undecided_count > 0;
@@ -331,8 +331,8 @@ TEST(false_reported_are_rare) {
 
 /* One process of the way from every GPU to the host; of gpu0 with that share of its rate and that
  * error, of the others with one of 0.1 %. */
-static struct measured *one_process(double share, double error, uint64_t seed) {
-  struct measured *m = one_run(4);
+static struct results *one_process(double share, double error, uint64_t seed) {
+  struct results *m = one_run(4);
   for (int gpu = 0; gpu < 4; gpu++) {
     const double own = gpu == 0 ? error : 0.001;
     add_process(m, gpu, 55 * (gpu == 0 ? share : 1) * exp(own * noise_normal(&seed)), own);
@@ -350,8 +350,8 @@ TEST(a_process_is_no_surer_than_its_trials) {
   for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
     int slow = 0;
     for (uint64_t seed = 1; seed <= TIMES; seed++) {
-      SCOPED(measured_free_at)
-      struct measured *m = one_process(WORLDS[w].share, WORLDS[w].error, seed);
+      SCOPED(results_free_at)
+      struct results *m = one_process(WORLDS[w].share, WORLDS[w].error, seed);
       SCOPED(outliers_free_at) struct outliers *outliers = found(m);
       slow += outliers->slow_count > 0;
     }
@@ -362,13 +362,13 @@ TEST(a_process_is_no_surer_than_its_trials) {
 /* ---- kinds of memory, single results ---- */
 
 /* Every GPU to the host: a pinned copy and a pageable one of that share of its rate. */
-static struct measured *two_memories(double pinned_share, uint64_t seed) {
-  struct measured *m = one_run(4);
+static struct results *two_memories(double pinned_share, uint64_t seed) {
+  struct results *m = one_run(4);
   static const char *const MEMORIES[] = {"pinned", "pageable"};
   for (size_t k = 0; k < 2; k++) {
     for (int gpu = 0; gpu < 4; gpu++) {
       const size_t bench = add_case(m, "down", gpu, 0, false, (uint64_t)(64 + k) << 20);
-      struct measured_flow flow = m->cases[bench].flows[0];
+      struct results_flow flow = m->cases[bench].flows[0];
       flow.target_memory = MEMORIES[k];
       made_flow(m, bench, flow);
       m->cases[bench].size_bytes = UINT64_C(64) << 20;
@@ -382,7 +382,7 @@ static struct measured *two_memories(double pinned_share, uint64_t seed) {
 TEST(a_link_is_slow_for_one_memory_only) {
   static const double SHARES[] = {0.97, 0.6, 0.5};
   for (size_t s = 0; s < COUNT_OF(SHARES); s++) {
-    SCOPED(measured_free_at) struct measured *m = two_memories(SHARES[s], 1 + s);
+    SCOPED(results_free_at) struct results *m = two_memories(SHARES[s], 1 + s);
     SCOPED(outliers_free_at) struct outliers *outliers = found(m);
     const struct outlier *row = only_slow(outliers);
     assert_string_equal(row->name, "gpu1-numa0");
@@ -396,8 +396,8 @@ TEST(a_link_is_slow_for_one_memory_only) {
 }
 
 /* Two sizes of the way to the host; of the last GPU they have those shares of their rate. */
-static struct measured *sizes_slow(int gpus, double small, double large, uint64_t seed) {
-  struct measured *m = one_run(gpus);
+static struct results *sizes_slow(int gpus, double small, double large, uint64_t seed) {
+  struct results *m = one_run(gpus);
   for (uint64_t s = 1; s <= 2; s++) {
     for (int gpu = 0; gpu < gpus; gpu++) {
       const double share = gpu < gpus - 1 ? 1 : s == 1 ? small : large;
@@ -409,7 +409,7 @@ static struct measured *sizes_slow(int gpus, double small, double large, uint64_
 
 TEST(one_result_far_outside_is_named_by_itself) {
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-    struct measured *m = sizes_slow(4, 1, 0.6, seed);
+    struct results *m = sizes_slow(4, 1, 0.6, seed);
     struct outliers *outliers = found(m);
     const struct outlier *row = only_slow(outliers);
     assert_string_equal(row->name, "gpu3-numa0");
@@ -419,7 +419,7 @@ TEST(one_result_far_outside_is_named_by_itself) {
     assert_int_equal(row->slow_cases, 1);
     assert_int_equal(row->cases, 2);
     outliers_free(outliers);
-    measured_free(m);
+    results_free(m);
     /* Of two nobody can tell, as ever. */
     m = sizes_slow(2, 1, 0.6, seed);
     outliers = found(m);
@@ -427,13 +427,13 @@ TEST(one_result_far_outside_is_named_by_itself) {
     assert_int_equal(outliers->undecided_count, 1);
     assert_string_equal(outliers->rows[0].name, "gpu1-numa0");
     outliers_free(outliers);
-    measured_free(m);
+    results_free(m);
   }
 }
 
 /* Less than that is no finding, but is not said to be nothing either. */
 TEST(one_result_a_little_outside_is_counted) {
-  SCOPED(measured_free_at) struct measured *m = sizes_slow(4, 1, 0.97, 1);
+  SCOPED(results_free_at) struct results *m = sizes_slow(4, 1, 0.97, 1);
   SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   bool seen = false;
@@ -454,7 +454,7 @@ TEST(one_result_a_little_outside_is_counted) {
 TEST(of_two_the_slower_is_undecided) {
   static const struct fault TO_HOST = SLOW_TO_HOST(0.97, 1);
   static const struct fault BETWEEN = SLOW_WAY(0.97, 1, 0, false);
-  struct measured *m = machine_of(2, &TO_HOST, 0.001, 1);
+  struct results *m = machine_of(2, &TO_HOST, 0.001, 1);
   struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   assert_int_equal(outliers->cases, 0);
@@ -466,19 +466,19 @@ TEST(of_two_the_slower_is_undecided) {
   assert_true(fabs(row->change - -0.03) < 0.005);
   assert_int_equal(m->cases[row->other].flows[0].source, 0);
   outliers_free(outliers);
-  measured_free(m);
+  results_free(m);
   /* A way between two GPUs that is slower than its way back. */
   m = machine_of(2, &BETWEEN, 0.001, 2);
   outliers = found(m);
   assert_int_equal(outliers->undecided_count, 1);
   assert_string_equal(outliers->rows[0].name, "gpu1-gpu0");
   outliers_free(outliers);
-  measured_free(m);
+  results_free(m);
   m = machine_of(2, &NOTHING, 0.001, 3);
   outliers = found(m);
   assert_int_equal(outliers->row_count, 0);
   outliers_free(outliers);
-  measured_free(m);
+  results_free(m);
 }
 
 /* A table of three GPUs is too small to be fitted: a link is found, and that a GPU cannot be is
@@ -486,13 +486,13 @@ TEST(of_two_the_slower_is_undecided) {
 TEST(three_gpus_tell_links_and_say_so) {
   static const struct fault LINK = SLOW_WAY(0.97, 0, 2, false);
   static const struct fault SOURCE = SLOW_GPU(0.97, 1, true, false);
-  struct measured *m = machine_of(3, &LINK, 0.001, 1);
+  struct results *m = machine_of(3, &LINK, 0.001, 1);
   struct outliers *outliers = found(m);
   const struct outlier *row = only_slow(outliers);
   assert_string_equal(row->name, "gpu0-gpu2");
   assert_int_equal(outliers->small_tables, LARGE_SIZES);
   outliers_free(outliers);
-  measured_free(m);
+  results_free(m);
   /* Its two ways out are a third of all: as source it is found. */
   m = machine_of(3, &SOURCE, 0.001, 1);
   outliers = found(m);
@@ -501,7 +501,7 @@ TEST(three_gpus_tell_links_and_say_so) {
   assert_int_equal(row->role, ROLE_SOURCE);
   assert_string_equal(row->paths, "gpu1-gpu0, gpu1-gpu2");
   outliers_free(outliers);
-  measured_free(m);
+  results_free(m);
 }
 
 /* ---- halves, host links, latencies, time ---- */
@@ -513,7 +513,7 @@ static double upper_half_slow(size_t host, int gpu) {
 
 /* The median of two fast and two slow ones is nobody's value. */
 TEST(two_halves_that_disagree_are_said) {
-  SCOPED(measured_free_at) struct measured *m = cluster(1, upper_half_slow);
+  SCOPED(results_free_at) struct results *m = cluster(1, upper_half_slow);
   SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->slow_count, 0);
   assert_int_equal(outliers->undecided_count, 1);
@@ -533,7 +533,7 @@ TEST(two_halves_that_disagree_are_said) {
 TEST(halves_are_no_surer_than_their_trials) {
   static const double ERRORS[] = {0.001, 0.03};
   for (size_t e = 0; e < COUNT_OF(ERRORS); e++) {
-    SCOPED(measured_free_at) struct measured *m = one_run(4);
+    SCOPED(results_free_at) struct results *m = one_run(4);
     for (int gpu = 0; gpu < 4; gpu++) {
       add_process(m, gpu, 55 * (gpu < 2 ? 1 : 0.95) * (gpu % 2 == 0 ? 1 : 1.001), ERRORS[e]);
     }
@@ -546,7 +546,7 @@ TEST(halves_are_no_surer_than_their_trials) {
 /* A run of the paths of one GPU alone: as a target it is slow, and these three links need no word.
  */
 TEST(a_half_that_a_slow_gpu_explains_is_not_said) {
-  SCOPED(measured_free_at) struct measured *m = one_run(4);
+  SCOPED(results_free_at) struct results *m = one_run(4);
   uint64_t seed = 5;
   for (int gpu = 0; gpu < 3; gpu++) {
     add_noisy(m, add_case(m, "peer", 3, gpu, true, UINT64_C(64) << 20), 390, 0.001, &seed);
@@ -564,7 +564,7 @@ TEST(a_half_that_a_slow_gpu_explains_is_not_said) {
 
 /* Of a way that is a little slow in one size and very slow in another both are said. */
 TEST(a_verdict_has_the_worst_case) {
-  SCOPED(measured_free_at) struct measured *m = sizes_slow(4, 0.97, 0.54, 3);
+  SCOPED(results_free_at) struct results *m = sizes_slow(4, 0.97, 0.54, 3);
   SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->verdict_count, 1);
   assert_int_equal(outliers->verdicts[0].host_link, 3);
@@ -574,7 +574,7 @@ TEST(a_verdict_has_the_worst_case) {
 
 TEST(a_slow_way_to_the_host_is_named) {
   static const struct fault fault = SLOW_TO_HOST(0.95, 2);
-  SCOPED(measured_free_at) struct measured *m = machine_of(4, &fault, 0.001, 7);
+  SCOPED(results_free_at) struct results *m = machine_of(4, &fault, 0.001, 7);
   SCOPED(outliers_free_at) struct outliers *outliers = found(m);
   assert_int_equal(outliers->verdict_count, 1);
   const struct outlier_verdict *verdict = &outliers->verdicts[0];
@@ -587,12 +587,12 @@ TEST(a_slow_way_to_the_host_is_named) {
 
 /* A chase of GPU 1 through the host's memory is "gpu1-numa0" in the name of its case. */
 TEST(a_slow_latency_is_named_as_its_case) {
-  SCOPED(measured_free_at) struct measured *m = one_run(4);
+  SCOPED(results_free_at) struct results *m = one_run(4);
   for (int gpu = 0; gpu < 4; gpu++) {
     const size_t bench = add_case(m, "latency", gpu, 0, false, 4096);
     made_flow(
         m, bench,
-        (struct measured_flow){
+        (struct results_flow){
             .target_is_gpu = true, .target = gpu, .source_memory = "pinned", .target_memory = ""});
     m->cases[bench].figure = FIGURE_HOP;
     made_medians(m, bench, 0, gpu == 1 ? 0.8 : 1, 3);
@@ -606,7 +606,7 @@ TEST(a_slow_latency_is_named_as_its_case) {
 /* Months without a fault do not hide the one of today. */
 TEST(the_latest_run_counts_where_it_is_asked_for) {
   enum { RUNS = 5 };
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   const size_t node = made_machine(m, "n0", "580.1", false, 4);
   for (size_t r = 0; r < RUNS; r++) {
     made_run(m, node);
@@ -627,7 +627,7 @@ TEST(the_latest_run_counts_where_it_is_asked_for) {
 }
 
 TEST(simulated_and_real_are_not_mixed) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   made_run(m, made_environment(m, "n0", "580.1", false));
   made_run(m, made_environment(m, "n1", "580.1", true));
   struct outliers *outliers = NULL;

@@ -11,7 +11,7 @@ static const char *const KEYS[CASES] = {"a", "b", "c", "d", "e", "f", "g", "h", 
  * is no noise of the rest; of most as well. */
 static void check_slow(size_t slow) {
   enum side sides[2 * HOSTS];
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   for (size_t h = 0; h < HOSTS; h++) {
     const size_t at = made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false);
     sides[made_run(m, at)] = SIDE_A;
@@ -47,15 +47,15 @@ TEST(most_nodes_that_changed_are_certain) {
 }
 
 /* A path between GPUs on all nodes, with the rate of the fourth; else 50. */
-static void add_path(struct measured *m, const char *key, int from, int to, double gbps) {
+static void add_path(struct results *m, const char *key, int from, int to, double gbps) {
   const size_t bench = made_case(m, key, "peer", from, MIB);
   made_flow(m, bench,
-            (struct measured_flow){.source_is_gpu = true,
-                                   .source = from,
-                                   .source_memory = "device",
-                                   .target_is_gpu = true,
-                                   .target = to,
-                                   .target_memory = "device"});
+            (struct results_flow){.source_is_gpu = true,
+                                  .source = from,
+                                  .source_memory = "device",
+                                  .target_is_gpu = true,
+                                  .target = to,
+                                  .target_memory = "device"});
   for (size_t run = 0; run < HOSTS; run++) {
     made_medians(m, bench, run, run == 3 ? gbps : 50, 3);
   }
@@ -64,7 +64,7 @@ static void add_path(struct measured *m, const char *key, int from, int to, doub
 /* Ten nodes of two GPUs, of which one is slow: all that its node does between them is, too, and the
  * node is not blamed. Each case counts once. */
 TEST(a_slow_gpu_is_not_its_node) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   for (size_t h = 0; h < HOSTS; h++) {
     made_run(m, made_machine(m, arena_format(&m->arena, "n%zu", h), "580.1", false, 2));
   }
@@ -74,10 +74,10 @@ TEST(a_slow_gpu_is_not_its_node) {
         made_case(m, KEYS[i], i < CASES / 2 ? "down" : "up", gpu, (uint64_t)MIB << i / 2);
     if (i >= CASES / 2) {
       made_flow(m, bench,
-                (struct measured_flow){.target_is_gpu = true,
-                                       .target = gpu,
-                                       .source_memory = "pinned",
-                                       .target_memory = "device"});
+                (struct results_flow){.target_is_gpu = true,
+                                      .target = gpu,
+                                      .source_memory = "pinned",
+                                      .target_memory = "device"});
     }
     for (size_t run = 0; run < HOSTS; run++) {
       made_medians(m, bench, run, run == 3 && gpu == 1 ? 40 : 50, 3);
@@ -97,7 +97,7 @@ TEST(a_slow_gpu_is_not_its_node) {
 /* A GPU of a fast node that is 1.2 % slower than the node's others, and as fast as usual: on no
  * other node is its place faster by what matters. */
 TEST(a_gpu_is_not_slow_without_a_slow_result) {
-  SCOPED(measured_free_at) struct measured *m = measured_new();
+  SCOPED(results_free_at) struct results *m = results_new();
   for (size_t h = 0; h < HOSTS; h++) {
     made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
   }

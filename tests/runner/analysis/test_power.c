@@ -21,8 +21,8 @@ static double process_value(struct spread spread, double of_run, uint64_t *seed)
 }
 
 /* Runs that were recorded, of PROCESSES processes each. */
-static struct measured *recorded(uint64_t *seed) {
-  struct measured *m = measured_new();
+static struct results *recorded(uint64_t *seed) {
+  struct results *m = results_new();
   const size_t environment = made_environment(m, "node", "580.1", false);
   for (size_t r = 0; r < RECORDED; r++) {
     (void)made_run(m, environment);
@@ -33,12 +33,11 @@ static struct measured *recorded(uint64_t *seed) {
     for (size_t r = 0; r < RECORDED; r++) {
       const double of_run = noise_normal(seed);
       for (size_t p = 0; p < PROCESSES; p++) {
-        made_median(m,
-                    (struct measured_median){.run = (uint32_t)r,
-                                             .bench = (uint32_t)bench,
-                                             .process = (int64_t)(1 + p + 100 * r),
-                                             .ns = exp(process_value(spread_of(i), of_run, seed)),
-                                             .status = CASE_OK});
+        made_median(m, (struct results_median){.run = (uint32_t)r,
+                                               .bench = (uint32_t)bench,
+                                               .process = (int64_t)(1 + p + 100 * r),
+                                               .ns = exp(process_value(spread_of(i), of_run, seed)),
+                                               .status = CASE_OK});
       }
     }
   }
@@ -79,7 +78,7 @@ TEST(as_many_are_found_as_promised) {
   static const unsigned PROCESSES_EACH[] = {1, 4};
   for (size_t k = 0; k < 2; k++) {
     uint64_t seed = 11 + k;
-    SCOPED(measured_free_at) struct measured *m = recorded(&seed);
+    SCOPED(results_free_at) struct results *m = recorded(&seed);
     struct power_spreads spreads;
     assert_int_equal(power_learn(m, &spreads, err), STATUS_OK);
     assert_int_equal(spreads.count, CASES);
@@ -103,7 +102,7 @@ TEST(as_many_are_found_as_promised) {
 /* Of one run the processes are known, and runs are taken to differ as much. */
 TEST(one_run_is_said_to_be_one) {
   uint64_t seed = 3;
-  SCOPED(measured_free_at) struct measured *m = recorded(&seed);
+  SCOPED(results_free_at) struct results *m = recorded(&seed);
   m->run_count = 1;
   size_t kept = 0;
   for (size_t i = 0; i < m->median_count; i++) {

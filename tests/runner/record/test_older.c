@@ -1,8 +1,8 @@
 /* Databases that earlier versions made, tests/data/results-*.sql, opened for reading. */
 #include "engine/base/arena.h"
-#include "runner/record/measured.h"
 #include "runner/record/migrate.h"
 #include "runner/record/query.h"
+#include "runner/record/results.h"
 #include "runner/record/saved.h"
 #include "schema/results/results_sql.h"
 #include "tests/cmocka.h"
@@ -17,7 +17,7 @@ RELEASE(query_close, struct query)
 
 RELEASE(database_close, struct database)
 
-RELEASE(measured_free, struct measured)
+RELEASE(results_free, struct results)
 
 static const char RECORDED[] = HAUL_SOURCE_DIR "/tests/data/results-*.sql";
 
@@ -198,13 +198,13 @@ static void look_at_peaks(struct fixture *fixture, const char *name) {
             VIEWS[i]);
     expect_count(fixture, name, sql, "0");
   }
-  SCOPED(measured_free_at) struct measured *measured = measured_new();
-  assert_ok(measured_add_all_runs(measured, database, &err), &err);
-  assert_ok(measured_load(measured, database, NULL, &err), &err);
+  SCOPED(results_free_at) struct results *results = results_new();
+  assert_ok(results_add_all_runs(results, database, &err), &err);
+  assert_ok(results_load(results, database, NULL, &err), &err);
   size_t count = 0;
-  for (size_t i = 0; i < measured->median_count; i++) {
-    count += measured->medians[i].above_peak;
-    assert_true(!measured->medians[i].above_peak || !measured_counts(&measured->medians[i]));
+  for (size_t i = 0; i < results->median_count; i++) {
+    count += results->medians[i].above_peak;
+    assert_true(!results->medians[i].above_peak || !results_counts(&results->medians[i]));
   }
   PRINTED(above, 16, "%zu", count);
   expect_count(fixture, name, "select count(*) from v_case where above_peak", above);

@@ -101,9 +101,8 @@ TEST(the_title_names_what_is_broken_and_q_is_of_changes) {
 /* A case looks slower only where its interval, if it has one, leaves no doubt of the direction. */
 TEST(what_is_within_its_noise_looks_like_nothing) {
   SCOPED(arena_fini) struct arena arena = {0};
-  struct measured_case cases[] = {{.name = "a", .path = "a"},
-                                  {.name = "b", .path = "b", .gpus = 1}};
-  struct measured measured = {.cases = cases, .case_count = COUNT_OF(cases)};
+  struct results_case cases[] = {{.name = "a", .path = "a"}, {.name = "b", .path = "b", .gpus = 1}};
+  struct results results = {.cases = cases, .case_count = COUNT_OF(cases)};
   struct comparison_row rows[] = {
       {.bench = 0,
        .delta = 0.01,
@@ -116,7 +115,7 @@ TEST(what_is_within_its_noise_looks_like_nothing) {
        .result = {
            .verdict = VERDICT_UNCLEAR, .change = -0.04, .change_low = -0.5, .change_high = 0.3}}};
   const struct comparison comparison = {
-      .measured = &measured, .rows = rows, .row_count = COUNT_OF(rows)};
+      .results = &results, .rows = rows, .row_count = COUNT_OF(rows)};
   assert_string_equal(diff_found_words(&arena, &comparison), "2 undecided (too noisy)");
   assert_string_equal(diff_cause_words(&arena, &comparison), "");
   rows[1].result.change_high = -0.01;

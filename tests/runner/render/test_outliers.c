@@ -2,7 +2,7 @@
 #include "engine/base/arena.h"
 #include "runner/render/outliers.h"
 
-#include "runner/record/measured.h"
+#include "runner/record/results.h"
 #include "tests/cmocka.h"
 
 #include <stdlib.h>
@@ -22,8 +22,8 @@ TEST(a_part_of_several_hosts_is_named_once) {
                               .cases = 28,
                               .slow_cases = 27,
                               .blocks = "up, peers"};
-  struct measured_environment environment = {0};
-  struct measured measured = {.environments = &environment, .environment_count = 1};
+  struct results_environment environment = {0};
+  struct results results = {.environments = &environment, .environment_count = 1};
   const struct outliers outliers = {.verdicts = verdicts,
                                     .verdict_count = COUNT_OF(verdicts),
                                     .parts = &part,
@@ -34,7 +34,7 @@ TEST(a_part_of_several_hosts_is_named_once) {
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   const struct table_options options = {.stream = stream};
-  assert_ok(outliers_print(&measured, &outliers, false, &options, err), err);
+  assert_ok(outliers_print(&results, &outliers, false, &options, err), err);
   assert_int_equal(fclose(stream), 0);
   assert_string_equal(
       text,

@@ -11,17 +11,17 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static struct measured_environment environments[] = {
+static struct results_environment environments[] = {
     {.id = 1, .host_name = "node\"1\\", .driver_version = "550.54"},
     {.id = 2, .host_name = "node\"1\\", .driver_version = "580.65"},
     {.id = 3, .host_name = "node\"1\\", .driver_version = "580.65", .simulated = true},
 };
-static struct measured_run runs[] = {
+static struct results_run runs[] = {
     {.scenario = "small", .origin = "measured", .started_at_ns = 2000000000, .environment = 1},
     {.scenario = "small", .origin = "measured", .started_at_ns = 1000000000, .environment = 0},
     {.scenario = "small", .origin = "measured", .started_at_ns = 3000000000, .environment = 2},
 };
-static struct measured_case cases[] = {
+static struct results_case cases[] = {
     {.key = "k0",
      .block = "copy",
      .name = "copy/1KiB",
@@ -45,7 +45,7 @@ static struct measured_case cases[] = {
      .figure = FIGURE_CALL,
      .units = 1},
 };
-static struct measured_median medians[] = {
+static struct results_median medians[] = {
     {0, 0, 1, 110, CASE_OK, 0, false, 0, 0},      {0, 0, 2, 90, CASE_OK, 0, false, 0, 0},
     {0, 0, 3, 100, CASE_OK, 0, false, 0, 0},      {1, 0, 4, 50, CASE_OK, 0, false, 0, 0},
     {2, 0, 5, 1, CASE_OK, 0, false, 0, 0},        {0, 1, 1, 500, CASE_OK, 0, false, 0, 0},
@@ -53,22 +53,22 @@ static struct measured_median medians[] = {
     {0, 2, 0, NAN, CASE_SKIPPED, 0, false, 0, 0}, {1, 2, 4, NAN, CASE_FAILED, 0, false, 0, 0},
 };
 
-static struct measured everything(void) {
-  return (struct measured){.runs = runs,
-                           .run_count = COUNT(runs),
-                           .environments = environments,
-                           .environment_count = COUNT(environments),
-                           .cases = cases,
-                           .case_count = COUNT(cases),
-                           .medians = medians,
-                           .median_count = COUNT(medians)};
+static struct results everything(void) {
+  return (struct results){.runs = runs,
+                          .run_count = COUNT(runs),
+                          .environments = environments,
+                          .environment_count = COUNT(environments),
+                          .cases = cases,
+                          .case_count = COUNT(cases),
+                          .medians = medians,
+                          .median_count = COUNT(medians)};
 }
 
 TEST(the_latest_run_counts) {
   SCOPED(arena_fini) struct arena arena = {0};
-  struct measured measured = everything();
+  struct results results = everything();
   size_t count = 0;
-  const struct latest_case *latest = latest_cases(&measured, &arena, &count);
+  const struct latest_case *latest = latest_cases(&results, &arena, &count);
   assert_int_equal(count, 4);
   /* In the order of hosts and names; simulated results apart, and after. */
   assert_int_equal(latest[0].bench, 1);
@@ -93,13 +93,13 @@ TEST(the_latest_run_counts) {
 
 TEST(nothing_is_measured) {
   SCOPED(arena_fini) struct arena arena = {0};
-  struct measured measured = {0};
+  struct results results = {0};
   size_t count = 1;
-  (void)latest_cases(&measured, &arena, &count);
+  (void)latest_cases(&results, &arena, &count);
   assert_int_equal(count, 0);
 }
 
-static char *print(struct measured *measured, struct comparison *const *comparisons,
+static char *print(struct results *results, struct comparison *const *comparisons,
                    size_t comparison_count) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct error err = {0};
@@ -108,8 +108,8 @@ static char *print(struct measured *measured, struct comparison *const *comparis
   size_t size = 0;
   FILE *stream = open_memstream(&text, &size);
   assert_non_null(stream);
-  const struct latest_case *latest = latest_cases(measured, &arena, &count);
-  assert_ok(prometheus_print(measured, latest, count, comparisons, comparison_count, stream, &err),
+  const struct latest_case *latest = latest_cases(results, &arena, &count);
+  assert_ok(prometheus_print(results, latest, count, comparisons, comparison_count, stream, &err),
             &err);
   (void)fclose(stream);
   return text;
@@ -131,8 +131,8 @@ static void assert_line(const char *text, const char *line) {
   "\"chase\",path=\"gpu0\",method=\"chase\"}"
 
 TEST(samples_have_base_units_and_escapes) {
-  struct measured measured = everything();
-  SCOPED(memory_free) char *text = print(&measured, NULL, 0);
+  struct results results = everything();
+  SCOPED(memory_free) char *text = print(&results, NULL, 0);
   assert_line(text, "# TYPE haul_bandwidth_bytes_per_second gauge");
   assert_line(text, "haul_bandwidth_bytes_per_second" COPY_LABELS("") " 10240000000");
   assert_line(text,
@@ -153,12 +153,12 @@ TEST(samples_have_base_units_and_escapes) {
 /* A line is whole however long its names are. */
 TEST(long_names_are_not_cut) {
   enum { LONG = 200000 };
-  struct measured measured = everything();
+  struct results results = everything();
   SCOPED(memory_free) char *name = calloc(1, LONG + 1);
   memset(name, 'x', LONG);
   const char *before = cases[0].name;
   cases[0].name = name;
-  SCOPED(memory_free) char *text = print(&measured, NULL, 0);
+  SCOPED(memory_free) char *text = print(&results, NULL, 0);
   cases[0].name = before;
   for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
     const size_t length = strcspn(line, "\n");
@@ -171,7 +171,7 @@ TEST(long_names_are_not_cut) {
 }
 
 TEST(verdicts_are_labels) {
-  struct measured measured = everything();
+  struct results results = everything();
   struct comparison_row rows[] = {
       {.bench = 0, .result = {.verdict = VERDICT_REGRESSED}, .change = -0.03},
       {.bench = 0, .result = {.verdict = VERDICT_SAME}, .change = 0.001},
@@ -182,7 +182,7 @@ TEST(verdicts_are_labels) {
   rows[2].sides[SIDE_A].run = 1;
   struct comparison comparison = {.rows = rows, .row_count = COUNT(rows)};
   struct comparison *comparisons[] = {&comparison};
-  SCOPED(memory_free) char *text = print(&measured, comparisons, 1);
+  SCOPED(memory_free) char *text = print(&results, comparisons, 1);
   assert_line(text, "haul_case_verdict" COPY_LABELS(",verdict=\"regressed\"") " 1");
   assert_line(text, "haul_case_change_ratio" COPY_LABELS("") " -0.03");
   assert_non_null(strstr(text, "verdict=\"missing\"} 1\n"));

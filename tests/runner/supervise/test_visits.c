@@ -46,14 +46,14 @@ struct seen {
   size_t count, workers, ended;
   size_t done, total;
   uint32_t wanted[CASES]; /* further visits of each case */
-  bool measured_before;
+  bool results_before;
   size_t interrupt_at; /* the user interrupts at this report; 0 = none */
 };
 
 static bool seen_already_done(void *context, uint32_t process, size_t case_index) {
   (void)process;
   (void)case_index;
-  return ((const struct seen *)context)->measured_before;
+  return ((const struct seen *)context)->results_before;
 }
 
 static bool seen_is_open(void *context, uint32_t process, size_t case_index) {
@@ -186,7 +186,7 @@ TEST(interrupt_ends_further_visits) {
   assert_int_equal(seen.count, 4);
   assert_int_equal(seen.ended, 0);
   /* Resumed: what was measured before gets further visits alone. */
-  struct seen resumed = {.wanted = {0, 0, 1}, .measured_before = true};
+  struct seen resumed = {.wanted = {0, 0, 1}, .results_before = true};
   assert_int_equal(run_cases(&resumed, CASES, options), STATUS_OK);
   assert_int_equal(resumed.count, 1);
   assert_int_equal(resumed.reports[0].case_index, 2);

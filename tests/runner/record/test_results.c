@@ -2,7 +2,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
 #include "engine/machine/machine.h"
-#include "runner/record/measured.h"
+#include "runner/record/results.h"
 #include "runner/record/selector.h"
 #include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
@@ -14,7 +14,7 @@
 struct opened {
   struct fixture *fixture;
   struct database *database;
-  struct measured *measured;
+  struct results *results;
 };
 
 /* Run 1 of three processes with tag a, run 2 of two with tag a, run 3 of one under another driver.
@@ -31,14 +31,14 @@ static int set_up(void **state) {
   fixture_set_fact(opened->fixture, "driver_version", "590.1.2");
   fixture_record_run(opened->fixture, 1);
   assert_ok(database_open(opened->fixture->path, DATABASE_WRITE, &opened->database, &err), &err);
-  opened->measured = measured_new();
+  opened->results = results_new();
   *state = opened;
   return 0;
 }
 
 static int tear_down(void **state) {
   SCOPED(memory_free) struct opened *opened = *state;
-  measured_free(opened->measured);
+  results_free(opened->results);
   database_close(opened->database);
   fixture_free(opened->fixture);
   return 0;
@@ -48,18 +48,18 @@ static void add_runs(struct opened *opened, const int64_t *ids, size_t count) {
   struct error err = {0};
   for (size_t i = 0; i < count; i++) {
     const struct run_ref run = {.id = ids[i]};
-    if (measured_add_runs(opened->measured, opened->database, &run, 1, &err) != STATUS_OK) {
+    if (results_add_runs(opened->results, opened->database, &run, 1, &err) != STATUS_OK) {
       fail_msg("%s", err.message);
     }
   }
 }
 
 TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down, struct opened *opened) {
-  struct measured *m = opened->measured;
+  struct results *m = opened->results;
   add_runs(opened, (const int64_t[]){1, 2, 1}, 3);
   assert_int_equal(m->run_count, 2); /* once each */
   assert_int_equal(m->environment_count, 1);
-  assert_ok(measured_load(m, opened->database, NULL, err), err);
+  assert_ok(results_load(m, opened->database, NULL, err), err);
   assert_int_equal(m->case_count, FIXTURE_CASES);
   /* Five processes of each case but the skipped one, which each run has once. */
   assert_int_equal(m->median_count, 5 * (FIXTURE_CASES - 1) + 2);
@@ -85,7 +85,7 @@ TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down, struct opened *ope
 /* From the interval of its trials; of noise that more trials do not average out, from their spread.
  * The first and the last process of run 1 have none. */
 TEST_WITH(medians_know_their_error, set_up, tear_down, struct opened *opened) {
-  struct measured *m = opened->measured;
+  struct results *m = opened->results;
   fixture_execute(
       opened->fixture->path,
       "update case_run set median_ns = 1000, median_low_ns = 990, median_high_ns = 1010, "
@@ -93,8 +93,8 @@ TEST_WITH(medians_know_their_error, set_up, tear_down, struct opened *opened) {
   fixture_execute(opened->fixture->path, "update case_run set status = 'failed', reason = 'x' "
                                          "where status = 'ok' and process in (1, 3)");
   add_runs(opened, (const int64_t[]){1, 2}, 2);
-  assert_ok(measured_load(m, opened->database, NULL, err), err);
-  assert_ok(measured_load_errors(m, opened->database, err), err);
+  assert_ok(results_load(m, opened->database, NULL, err), err);
+  assert_ok(results_load_errors(m, opened->database, err), err);
   assert_int_not_equal(m->median_count, 0);
   for (size_t i = 0; i < m->median_count; i++) {
     if (m->medians[i].status == CASE_OK) {
@@ -107,7 +107,7 @@ TEST_WITH(medians_know_their_error, set_up, tear_down, struct opened *opened) {
 /* Notes alike are one condition of their run. A result of the first process stands behind those of
  * all others: each is counted once, for its own run. */
 TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, struct opened *opened) {
-  struct measured *m = opened->measured;
+  struct results *m = opened->results;
   fixture_execute(opened->fixture->path,
                   "delete from check_result; update run set status = 'done'; update case_run set "
                   "id = (select max(id) + 1 from "
@@ -120,7 +120,7 @@ TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, stru
                                                   "count(process) as n from case_run where run in "
                                                   "(1, 2) group by run order by run)");
   add_runs(opened, (const int64_t[]){1, 2}, 2);
-  assert_ok(measured_load(m, opened->database, NULL, err), err);
+  assert_ok(results_load(m, opened->database, NULL, err), err);
   assert_int_equal(m->condition_count, 2);
   assert_string_equal(m->conditions[0].text, "gpu0 throttled by heat for 11 % of the time");
   assert_string_equal(m->conditions[1].text, "gpu0 throttled by heat for 12 % of the time");
@@ -141,14 +141,14 @@ TEST_WITH(ids_that_haul_never_gives_are_refused, set_up, tear_down, struct opene
             "(select max(bench_case) from plan_case)",
             ids[i]);
     fixture_execute(opened->fixture->path, sql);
-    assert_int_equal(measured_load(opened->measured, opened->database, NULL, err), STATUS_INVALID);
+    assert_int_equal(results_load(opened->results, opened->database, NULL, err), STATUS_INVALID);
     assert_non_null(strstr(err->message, ids[i]));
   }
 }
 
 /* The peak is that of the run's own plan. */
 TEST_WITH(what_is_above_its_peak_is_known_run_by_run, set_up, tear_down, struct opened *opened) {
-  struct measured *m = opened->measured;
+  struct results *m = opened->results;
   fixture_execute(opened->fixture->path,
                   "update plan_case set traffic_bytes = 1010, peak_bytes_per_second = iif(run = 1, "
                   "1000000000, 1000000000000)");
@@ -156,10 +156,10 @@ TEST_WITH(what_is_above_its_peak_is_known_run_by_run, set_up, tear_down, struct 
                   "update case_run set median_ns = iif(process = 2, 1001, 999) where status = "
                   "'ok'");
   add_runs(opened, (const int64_t[]){1, 2}, 2);
-  assert_ok(measured_load(m, opened->database, NULL, err), err);
+  assert_ok(results_load(m, opened->database, NULL, err), err);
   size_t above = 0;
   for (size_t i = 0; i < m->median_count; i++) {
-    const struct measured_median *median = &m->medians[i];
+    const struct results_median *median = &m->medians[i];
     assert_int_equal(median->above_peak,
                      median->status == CASE_OK && median->run == 0 && median->process != 2);
     above += median->above_peak;
@@ -175,15 +175,15 @@ TEST_WITH(cases_are_chosen_by_glob_block_and_key, set_up, tear_down, struct open
                  {"host", 1},          {"00000000000000000000000000000000", 1},
                  {"nothing", 0},       {"", 0}};
   for (size_t i = 0; i < COUNT_OF(CHOICES); i++) {
-    measured_free(opened->measured);
-    opened->measured = measured_new();
+    results_free(opened->results);
+    opened->results = results_new();
     add_runs(opened, (const int64_t[]){1}, 1);
-    assert_ok(measured_load(opened->measured, opened->database, CHOICES[i].only, err), err);
-    assert_int_equal(opened->measured->case_count, CHOICES[i].cases);
+    assert_ok(results_load(opened->results, opened->database, CHOICES[i].only, err), err);
+    assert_int_equal(opened->results->case_count, CHOICES[i].cases);
   }
 }
 
-static size_t case_named(const struct measured *m, const char *block) {
+static size_t case_named(const struct results *m, const char *block) {
   for (size_t i = 0; i < m->case_count; i++) {
     if (strcmp(m->cases[i].block, block) == 0) {
       return i;
@@ -194,9 +194,9 @@ static size_t case_named(const struct measured *m, const char *block) {
 }
 
 TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down, struct opened *opened) {
-  struct measured *m = opened->measured;
+  struct results *m = opened->results;
   add_runs(opened, (const int64_t[]){1, 3}, 2);
-  assert_ok(measured_load(m, opened->database, NULL, err), err);
+  assert_ok(results_load(m, opened->database, NULL, err), err);
   const size_t up = case_named(m, "h2d");
   const size_t both = case_named(m, "d2d");
   const size_t host = case_named(m, "host");
@@ -208,26 +208,26 @@ TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down, struct opened *
   assert_int_equal(m->cases[up].figure, FIGURE_RATE);
   assert_true(m->cases[up].units >= m->cases[up].size_bytes);
   /* Another driver is not other hardware. */
-  assert_true(measured_hardware(m, 0, host) != 0);
-  assert_true(measured_hardware(m, 0, host) == measured_hardware(m, 1, host));
-  assert_true(measured_hardware(m, 0, up) == measured_hardware(m, 1, up));
+  assert_true(results_hardware(m, 0, host) != 0);
+  assert_true(results_hardware(m, 0, host) == results_hardware(m, 1, host));
+  assert_true(results_hardware(m, 0, up) == results_hardware(m, 1, up));
 }
 
 TEST_WITH(facts_are_found_by_name, set_up, tear_down, struct opened *opened) {
-  struct measured *m = opened->measured;
-  assert_ok(measured_add_all_runs(m, opened->database, err), err);
+  struct results *m = opened->results;
+  assert_ok(results_add_all_runs(m, opened->database, err), err);
   assert_int_equal(m->run_count, 3);
   assert_int_equal(m->environment_count, 2);
-  assert_string_equal(measured_run_fact(m, 2, "driver_version"), "590.1.2");
-  assert_string_equal(measured_run_fact(m, 0, "tag"), "a");
-  assert_null(measured_run_fact(m, 2, "tag"));
-  assert_string_equal(measured_run_fact(m, 0, "origin"), "measured");
-  assert_string_equal(measured_run_fact(m, 0, "host_name"), "testhost");
-  assert_string_equal(measured_run_fact(m, 0, "simulated"), "1");
-  assert_true(measured_knows_fact(m, "kernel"));
-  assert_false(measured_knows_fact(m, "kernle"));
+  assert_string_equal(results_run_fact(m, 2, "driver_version"), "590.1.2");
+  assert_string_equal(results_run_fact(m, 0, "tag"), "a");
+  assert_null(results_run_fact(m, 2, "tag"));
+  assert_string_equal(results_run_fact(m, 0, "origin"), "measured");
+  assert_string_equal(results_run_fact(m, 0, "host_name"), "testhost");
+  assert_string_equal(results_run_fact(m, 0, "simulated"), "1");
+  assert_true(results_knows_fact(m, "kernel"));
+  assert_false(results_knows_fact(m, "kernle"));
   size_t count = 0;
-  for (const char *const *name = measured_fact_names(m); name[count] != NULL; count++) {
+  for (const char *const *name = results_fact_names(m); name[count] != NULL; count++) {
     if (count > 0) {
       assert_true(strcmp(name[count - 1], name[count]) < 0);
     }
@@ -236,22 +236,22 @@ TEST_WITH(facts_are_found_by_name, set_up, tear_down, struct opened *opened) {
 }
 
 TEST_WITH(skipped_case_has_reason, set_up, tear_down, struct opened *opened) {
-  struct measured *m = opened->measured;
+  struct results *m = opened->results;
   const char *reason = NULL;
   add_runs(opened, (const int64_t[]){1}, 1);
-  assert_ok(measured_load(m, opened->database, NULL, err), err);
-  assert_ok(measured_reason(m, opened->database, 0, case_named(m, "um"), &reason, err), err);
+  assert_ok(results_load(m, opened->database, NULL, err), err);
+  assert_ok(results_reason(m, opened->database, 0, case_named(m, "um"), &reason, err), err);
   assert_memory_equal(reason, "skipped: ", 9);
-  assert_ok(measured_reason(m, opened->database, 0, case_named(m, "h2d"), &reason, err), err);
+  assert_ok(results_reason(m, opened->database, 0, case_named(m, "h2d"), &reason, err), err);
   assert_null(reason);
 }
 
 TEST_WITH(unknown_run_is_an_error, set_up, tear_down, struct opened *opened) {
   const struct run_ref run = {.id = 99};
-  assert_int_equal(measured_add_runs(opened->measured, opened->database, &run, 1, err),
+  assert_int_equal(results_add_runs(opened->results, opened->database, &run, 1, err),
                    STATUS_NOT_FOUND);
   assert_string_equal(err->message, "there is no run 99");
-  assert_int_equal(opened->measured->run_count, 0);
+  assert_int_equal(opened->results->run_count, 0);
 }
 
 static size_t count_named(struct opened *opened, const char *selector) {
@@ -310,10 +310,10 @@ TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down, struct opened *opened
   fixture_record_run(fixture, 1);
   const int64_t runs[] = {5, 4, 1};
   add_runs(opened, runs, 3);
-  assert_ok(measured_load(opened->measured, opened->database, NULL, err), err);
+  assert_ok(results_load(opened->results, opened->database, NULL, err), err);
   size_t said = 0;
-  for (size_t i = 0; i < opened->measured->case_count; i++) {
-    const struct measured_case *bench = &opened->measured->cases[i];
+  for (size_t i = 0; i < opened->results->case_count; i++) {
+    const struct results_case *bench = &opened->results->cases[i];
     const double want = strcmp(bench->key, fixture->cases[0].bench.key) == 0   ? 0.005
                         : strcmp(bench->key, fixture->cases[2].bench.key) == 0 ? 0.5
                                                                                : 0;
@@ -331,9 +331,9 @@ TEST_WITH(a_fact_of_gpus_has_every_value, set_up, tear_down, struct opened *open
   fixture_set_fact(opened->fixture, "vbios", "96.00.2"); /* of GPU 0 */
   fixture_record_run(opened->fixture, 1);
   add_runs(opened, (const int64_t[]){1, 4, 5}, 3);
-  assert_null(measured_run_fact(opened->measured, 0, "vbios"));
-  assert_string_equal(measured_run_fact(opened->measured, 1, "vbios"), "96.00.1, 96.00.2");
-  assert_string_equal(measured_run_fact(opened->measured, 2, "vbios"), "96.00.2");
+  assert_null(results_run_fact(opened->results, 0, "vbios"));
+  assert_string_equal(results_run_fact(opened->results, 1, "vbios"), "96.00.1, 96.00.2");
+  assert_string_equal(results_run_fact(opened->results, 2, "vbios"), "96.00.2");
 }
 
 TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down, struct opened *opened) {
