@@ -69,7 +69,15 @@ static enum status cuda_driver_open(struct cuda_driver *driver, struct error *er
   if (driver->library == NULL) {
     return error_set(err, STATUS_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
   }
-  driver->simulated = dlsym(driver->library, SIMULATION_SYMBOL) != NULL;
+  simulation_function simulation = NULL;
+  copy_function(&simulation, dlsym(driver->library, SIMULATION_SYMBOL));
+  driver->simulation = simulation != NULL ? simulation() : NULL;
+  if (driver->simulation != NULL && driver->simulation->version >= 3 &&
+      driver->simulation->mistake != NULL) {
+    return error_set_native(err, STATUS_UNSUPPORTED, CUDA_ERROR_UNKNOWN,
+                            "the fake driver cannot use its files: %s",
+                            driver->simulation->mistake);
+  }
   struct resolver resolver = {0};
   copy_function(&resolver.get_address, dlsym(driver->library, "cuGetProcAddress_v2"));
   copy_function(&resolver.get_address_v1, dlsym(driver->library, "cuGetProcAddress"));

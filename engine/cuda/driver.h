@@ -11,9 +11,9 @@
 enum { CUDA_BATCH_VERSION = 12080 };
 
 struct cuda_driver {
-  void *library;  /* NULL = not loaded */
-  int version;    /* cuDriverGetVersion: 13000 for CUDA 13.0 */
-  bool simulated; /* engine/cuda/driver.h */
+  void *library;                       /* NULL = not loaded */
+  int version;                         /* cuDriverGetVersion: 13000 for CUDA 13.0 */
+  const struct simulation *simulation; /* NULL = a real driver */
 #define CUDA_FUNCTION_MEMBER_(name, version, need, arguments) name##_function name;
   CUDA_FUNCTION_LIST(CUDA_FUNCTION_MEMBER_)
 #undef CUDA_FUNCTION_MEMBER_
@@ -45,13 +45,14 @@ enum status cuda_check(const struct cuda_driver *driver, CUresult result, struct
 enum { SIMULATION_NODES_MAX = 64 };
 
 struct simulation {
-  uint32_t version; /* 1, or 2: with the last two members */
+  uint32_t version; /* 3; 2: without the last member, 1: without the last three */
   uint32_t node_count;
   int32_t node_numbers[SIMULATION_NODES_MAX];
   uint8_t node_distance[SIMULATION_NODES_MAX][SIMULATION_NODES_MAX];
   const char *machine_file;                      /* path of the TOML it was told to be */
   uint32_t node_cpu_count[SIMULATION_NODES_MAX]; /* 0 = memory only */
   uint64_t node_memory_bytes[SIMULATION_NODES_MAX];
+  const char *mistake; /* in its files, for which it does not start; NULL = none */
 };
 
 typedef const struct simulation *(*simulation_function)(void);

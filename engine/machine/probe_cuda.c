@@ -4,7 +4,6 @@
 #include "engine/cuda/driver.h"
 #include "engine/machine/machine.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -107,10 +106,7 @@ static void read_peer_access(const struct cuda_driver *driver, struct machine *m
 /* The nodes of the machine that a fake driver pretends to be; what it does not say of a node is
  * taken from the real node that stands for it. */
 static void simulate_topology(const struct cuda_driver *driver, struct machine *machine) {
-  void *symbol = dlsym(driver->library, SIMULATION_SYMBOL);
-  simulation_function function = NULL;
-  memcpy(&function, &symbol, sizeof function);
-  const struct simulation *simulation = function == NULL ? NULL : function();
+  const struct simulation *simulation = driver->simulation;
   if (simulation == NULL || simulation->node_count == 0) {
     return;
   }
@@ -162,10 +158,8 @@ void probe_cuda(struct probe *probe) {
     return;
   }
   machine->driver_cuda_version = driver.version;
-  machine->simulated = driver.simulated;
-  if (driver.simulated) {
-    simulate_topology(&driver, machine);
-  }
+  machine->simulated = driver.simulation != NULL;
+  simulate_topology(&driver, machine);
   read_gpus(&driver, machine);
   cuda_driver_unload(&driver);
 }

@@ -24,8 +24,8 @@ for file in traces later; do xz -dc "$here/data/noisy-host-h100-$file.csv.xz" >"
 
 faults() { # FILE CASES_TO CASES_FROM FACTOR
   printf '[fake]\n'
-  printf '[[fake.noise]]\nfrom = "host"\nto = 0\nreplay = "%s"\ncase = "%s"\n' "$scratch/$1" "$2"
-  printf '[[fake.noise]]\nfrom = 0\nto = "host"\nreplay = "%s"\ncase = "%s"\n' "$scratch/$1" "$3"
+  printf '[[fake.disturbance]]\nfrom = "host"\nto = 0\nreplay = "%s"\ncase = "%s"\n' "$scratch/$1" "$2"
+  printf '[[fake.disturbance]]\nfrom = 0\nto = "host"\nreplay = "%s"\ncase = "%s"\n' "$scratch/$1" "$3"
   printf '[[fake.link]]\nfrom = "host"\nto = 0\nfactor = %s\n[[fake.link]]\nfrom = 0\nto = "host"\nfactor = %s\n' "$4" "$4"
 }
 

@@ -72,8 +72,11 @@ expect_out 'SIMULATED'
 
 begin 'a machine file that is not there'
 HAUL_FAKE_MACHINE=$scratch/nope.toml run env
-expect_err 'fake driver: .*nope\.toml.*: No such file'
-reject_err '[?]:0'
+expect_out 'the fake driver cannot use its files: .*nope\.toml.*: No such file'
+reject_out 'nvidia-smi'
+printf '[fake.noise]\nsed = 7\n' >typo.toml
+HAUL_FAKE_FAULTS=$scratch/typo.toml run_fails 3 'typo\.toml:2:7: unknown key "sed" in \[fake\.noise\]' run gpu.toml --db typo.db
+reject_err 'nvidia-smi'
 
 begin 'no machine to plan for'
 run_error 2 'the machine file nope\.toml.*: No such file' plan quick --machine nope.toml

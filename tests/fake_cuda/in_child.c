@@ -28,7 +28,7 @@ static void run_in_child(const struct child_test *test, const char *faults_file)
     (void)fprintf(stderr, "%s\n", error.message);
     FAIL("cannot load the driver");
   }
-  CHECK(!test->load || driver.simulated);
+  CHECK(!test->load || driver.simulation != NULL);
   test->run(test->load ? &driver : NULL);
 }
 

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static struct error load_error; /* of the last load() */
+
 static struct fake_config *load(const char *machine, const char *faults, enum status wanted) {
   struct fake_config *config = malloc(sizeof *config);
   struct error error = {0};
@@ -24,6 +26,7 @@ static struct fake_config *load(const char *machine, const char *faults, enum st
   if (wanted == STATUS_INVALID) {
     assert_true(error.position.line > 0 && error.position.column > 0);
   }
+  load_error = error;
   return config;
 }
 
@@ -64,6 +67,35 @@ static void expect_invalid(const char *text) {
   unload(load_text("no-gpu.toml", text, STATUS_INVALID));
 }
 
+static void expect_message(const char *text, const char *message) {
+  expect_invalid(text);
+  assert_string_equal(load_error.message, message);
+}
+
+TEST(a_message_names_the_table_that_is_wrong) {
+  expect_message("[[fake.link]]\nfactr = 1\n",
+                 "unknown key \"factr\" in [[fake.link]], which has: from, to, factor");
+  expect_message("[fake.noise]\nepisodes = [[0, 1, 0.5]]\n",
+                 "unknown key \"episodes\" in [fake.noise], which has: seed, within, between");
+  expect_message("[[fake.noise]]\nfrom = 0\nepisodes = [[0, 1, 0.8]]\n",
+                 "[fake.noise] is one table; other programs on a link are [[fake.disturbance]], "
+                 "where factor multiplies the speed");
+  expect_message("[[fake.disturbance]]\nepisodes = [[0, 1, 1.2]]\n",
+                 "expected a factor from 1e-06 to 1: it multiplies the speed");
+}
+
+TEST(noise_and_disturbances_stand_in_one_file) {
+  static const char *const tables[] = {"[fake.noise]\nseed = 7\n",
+                                       "[[fake.disturbance]]\nepisodes = [[0, 1, 0.5]]\n"};
+  for (size_t first = 0; first < 2; first++) {
+    PRINTED(text, 256, "%s%s", tables[first], tables[1 - first]);
+    struct fake_config *config = load_text("no-gpu.toml", text, STATUS_OK);
+    assert_int_equal(config->seed, 7);
+    assert_int_equal(config->disturbance_count, 1);
+    unload(config);
+  }
+}
+
 TEST(mistakes_are_errors_with_a_position) {
   expect_invalid("[machine]\n");
   expect_invalid("fake = 1\n");
@@ -72,11 +104,12 @@ TEST(mistakes_are_errors_with_a_position) {
   expect_invalid("[fake.speeds]\nlocal = 0\n");
   expect_invalid("[fake.speeds]\nlocall = 1\n");
   expect_invalid("[fake.noise]\nwithin = -1\n");
-  expect_invalid("[[fake.noise]]\nfrom = 0\n");
-  expect_invalid("[[fake.noise]]\nepisodes = [[0, 1]]\n");
-  expect_invalid("[[fake.noise]]\nepisodes = [[5, 10, 2], [14, 1, 2]]\n");
-  expect_invalid("[[fake.noise]]\nepisodes = [[0, 1, 2]]\nreplay = \"/dev/null\"\n");
-  expect_invalid("[[fake.noise]]\nreplay = \"/dev/null\"\n");
+  expect_invalid("[[fake.disturbance]]\nfrom = 0\n");
+  expect_invalid("[[fake.disturbance]]\nepisodes = [[0, 1]]\n");
+  expect_invalid("[[fake.disturbance]]\nepisodes = [[5, 10, 0.5], [14, 1, 0.5]]\n");
+  expect_invalid("[[fake.disturbance]]\nepisodes = [[0, 1, 0.5]]\nreplay = \"/dev/null\"\n");
+  expect_invalid("[[fake.disturbance]]\nreplay = \"/dev/null\"\n");
+  expect_invalid("[[fake.fault]]\nkind = \"slow\"\ncall = \"cuInit\"\nfactor = 3\n");
   expect_invalid("[[fake.link]]\nfrom = 0\nto = 1\n");
   expect_invalid("[[fake.link]]\nfrom = -3\nfactor = 1\n");
   expect_invalid("[[fake.fault]]\nkind = \"explode\"\ncall = \"cuInit\"\n");
@@ -86,22 +119,24 @@ TEST(mistakes_are_errors_with_a_position) {
 }
 
 TEST(episodes_begin_anew_each_period) {
-  struct fake_config *config = load_text("h200x4.toml",
-                                         "[[fake.noise]]\nfrom = \"host\"\nto = 1\nperiod = 100\n"
-                                         "episodes = [[10, 5, 1.5], [20, 1.5, 3]]\n",
-                                         STATUS_OK);
+  struct fake_config *config =
+      load_text("h200x4.toml",
+                "[[fake.disturbance]]\nfrom = \"host\"\nto = 1\nperiod = 100\n"
+                "episodes = [[10, 5, 0.8], [20, 1.5, 0.5]]\n",
+                STATUS_OK);
   static const struct {
     double at_ms, factor;
-  } rows[] = {{0, 1}, {9.9, 1}, {10, 1.5}, {14.9, 1.5}, {15, 1}, {21, 3}, {21.6, 1}, {110, 1.5}};
-  assert_int_equal(config->noise_count, 1);
+  } rows[] = {{0, 1}, {9.9, 1}, {10, 0.8}, {14.9, 0.8}, {15, 1}, {21, 0.5}, {21.6, 1}, {110, 0.8}};
+  assert_int_equal(config->disturbance_count, 1);
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
-    assert_true(fabs(episodes_factor(&config->noises[0], 1e6 * rows[i].at_ms) - rows[i].factor) <
-                1e-9);
+    assert_true(fabs(episodes_factor(&config->disturbances[0], 1e6 * rows[i].at_ms) -
+                     rows[i].factor) < 1e-9);
   }
   unload(config);
 }
 
-/* As many copies, each of them slower than the quiet ones by as much as it was recorded. */
+/* Each trial is slower than the quiet ones of its own case, which may have another size, by as much
+ * as it was recorded. */
 TEST(recorded_trials_are_replayed) {
   char csv[] = "/tmp/haul-trials-XXXXXX";
   const int file = mkstemp(csv);
@@ -109,17 +144,22 @@ TEST(recorded_trials_are_replayed) {
   assert_non_null(trials);
   (void)fputs("run,case_name,phase,iterations,elapsed_ns\n1,up/a,warmup,1,9000\n", trials);
   for (int i = 0; i < 40; i++) {
-    (void)fprintf(trials, "1,up/a,measure,2,%d\n1,down/a,measure,1,7\n", i == 20 ? 3000 : 2000);
+    (void)fprintf(trials, "1,up/a,measure,2,%d\n1,down/a,measure,1,7\n", i == 20 ? 2500 : 2000);
+    (void)fprintf(trials, "1,up/b,measure,2,%d\n", i == 30 ? 400 : 200);
   }
   assert_int_equal(fclose(trials), 0);
-  PRINTED(text, 256, "[[fake.noise]]\nreplay = \"%s\"\ncase = \"up/*\"\n", csv);
+  PRINTED(text, 256, "[[fake.disturbance]]\nreplay = \"%s\"\ncase = \"up/*\"\n", csv);
   struct fake_config *config = load_text("h200x4.toml", text, STATUS_OK);
-  const struct fake_noise *noise = &config->noises[0];
-  assert_int_equal(noise->count, 40);
-  assert_true(fabs(noise->period_ns - (39 * 2000 + 3000)) < 1e-6);
-  assert_true(fabs(episodes_factor(noise, 39999) - 1) < 1e-9);
-  assert_true(fabs(episodes_factor(noise, 40001) - 1.5) < 1e-9);
-  assert_true(fabs(episodes_factor(noise, 43001) - 1) < 1e-9);
+  const struct fake_disturbance *disturbance = &config->disturbances[0];
+  static const struct {
+    double at_ns, factor;
+  } rows[] = {{1, 1},     {2001, 1},  {43999, 1},   {44001, 0.8},
+              {46501, 1}, {68499, 1}, {68501, 0.5}, {68901, 1}};
+  assert_int_equal(disturbance->count, 80);
+  assert_true(fabs(disturbance->period_ns - (40 * 2200 + 500 + 200)) < 1e-6);
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    assert_true(fabs(episodes_factor(disturbance, rows[i].at_ns) - rows[i].factor) < 1e-9);
+  }
   unload(config);
   assert_int_equal(unlink(csv), 0);
 }

@@ -74,7 +74,7 @@ static CUresult trigger(const struct fault *fault, struct context *context) {
     }
     return CUDA_SUCCESS;
   case FAULT_SLOW:
-    keep_busy((fault->factor - 1) * driver.config->call_ns);
+    keep_busy((1 / fault->factor - 1) * driver.config->call_ns);
     return CUDA_SUCCESS;
   case FAULT_CRASH:
     (void)raise(fault->signal);

@@ -276,14 +276,15 @@ static double noise_factor(const struct work *work) {
   return fmax(factor, 0.1); /* a duration is positive, whatever was drawn */
 }
 
-/* Of others, by the host's clock, which all processes share; simulated time comes on top. */
-static double disturbance(const struct work *work) {
+/* The share of the speed that other programs leave, by the host's clock, which all processes share;
+ * simulated time comes on top. */
+static double undisturbed_share(const struct work *work) {
   const struct fake_config *config = simulator.config;
   const double at_ns = (double)clock_now_ns() + (config->real_clock ? 0 : simulator.now_ns);
   double factor = 1;
-  for (uint32_t i = 0; i < config->noise_count; i++) {
-    if (links_go(work, config->noises[i].from, config->noises[i].to)) {
-      factor *= episodes_factor(&config->noises[i], at_ns);
+  for (uint32_t i = 0; i < config->disturbance_count; i++) {
+    if (links_go(work, config->disturbances[i].from, config->disturbances[i].to)) {
+      factor *= episodes_factor(&config->disturbances[i], at_ns);
     }
   }
   return factor;
@@ -291,7 +292,7 @@ static double disturbance(const struct work *work) {
 
 static void run_ready(void) {
   for (struct operation *operation; (operation = next_to_run()) != NULL;) {
-    const double factor = noise_factor(&operation->work) * disturbance(&operation->work);
+    const double factor = noise_factor(&operation->work) / undisturbed_share(&operation->work);
     operation->state = OPERATION_LATENCY;
     operation->latency_end_ns =
         hangs(operation) ? HUGE_VAL : simulator.now_ns + operation->work.latency_ns * factor;

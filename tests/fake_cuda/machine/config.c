@@ -27,7 +27,7 @@ static void set_defaults(struct fake_config *config) {
 static void describe_simulation(struct fake_config *config) {
   const struct machine *machine = &config->machine;
   struct simulation *simulation = &config->simulation;
-  *simulation = (struct simulation){.version = 2, .machine_file = config->machine_file};
+  *simulation = (struct simulation){.version = 3, .machine_file = config->machine_file};
   simulation->node_count = machine->node_count;
   for (uint32_t i = 0; i < machine->node_count; i++) {
     simulation->node_numbers[i] = machine->nodes[i].number;
@@ -58,10 +58,10 @@ enum status config_load(struct fake_config *config, const char *machine_file,
 }
 
 void config_fini(struct fake_config *config) {
-  for (uint32_t i = 0; i < config->noise_count; i++) {
-    episodes_fini(&config->noises[i]);
+  for (uint32_t i = 0; i < config->disturbance_count; i++) {
+    episodes_fini(&config->disturbances[i]);
   }
-  config->noise_count = 0;
+  config->disturbance_count = 0;
 }
 
 int32_t config_gpu_of_ordinal(const struct fake_config *config, int ordinal) {
@@ -83,21 +83,20 @@ int config_visible_gpus(const struct fake_config *config) {
 
 /* A driver is one for its process. */
 static struct fake_config the_config;
-static bool the_config_is_broken;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void load_once(void) {
   struct error error = {0};
   if (config_load(&the_config, getenv("HAUL_FAKE_MACHINE"), getenv("HAUL_FAKE_FAULTS"), &error) !=
       STATUS_OK) {
-    the_config_is_broken = true;
+    static char mistake[sizeof error.message + FAKE_PATH_MAX];
     const struct position *at = &error.position;
     if (at->file != NULL && at->line > 0) {
-      (void)fprintf(stderr, "fake driver: %s:%u:%u: %s\n", at->file, at->line, at->column,
-                    error.message);
-    } else {
-      (void)fprintf(stderr, "fake driver: %s\n", error.message);
+      (void)snprintf(mistake, sizeof mistake, "%s:%u:%u: ", at->file, at->line, at->column);
     }
+    const size_t length = strlen(mistake);
+    (void)snprintf(mistake + length, sizeof mistake - length, "%s", error.message);
+    the_config.simulation = (struct simulation){.version = 3, .mistake = mistake};
   }
 }
 
@@ -114,7 +113,7 @@ uint64_t config_process(void) {
 
 struct fake_config *config_get(bool *broken) {
   (void)pthread_once(&once, load_once);
-  *broken = the_config_is_broken;
+  *broken = the_config.simulation.mistake != NULL;
   return &the_config;
 }
 

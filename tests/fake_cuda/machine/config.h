@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 enum { FAKE_PROCESSES_MAX = 8, FAKE_LINKS_MAX = 64, FAKE_FAULTS_MAX = 32, FAKE_PATH_MAX = 4096 };
-enum { FAKE_NOISES_MAX = 32 };
+enum { FAKE_DISTURBANCES_MAX = 32 };
 
 /* A fault counts the calls that fit its selectors and hits the nth of them (from 1) and the
  * following ones up to `count`. A call is an entry point ("cuMemAlloc", without version suffix) or
@@ -30,7 +30,7 @@ enum { FAKE_NOISES_MAX = 32 };
   X(FAULT_CRASH, "crash")               /* the process gets `signal` */                            \
   X(FAULT_IGNORED_FLAG, "ignored_flag") /* a kernel that waits for a flag never sees it */         \
   X(FAULT_CROWDED, "crowded")           /* its last block has no SM of its own */                  \
-  X(FAULT_SLOW, "slow")                 /* the call keeps the processor `factor` times as long */
+  X(FAULT_SLOW, "slow")                 /* the call keeps the processor for call_ns / `factor` */
 ENUM_NAMES_DECLARE(fault_kind, FAULT_KIND_LIST)
 
 enum { PLACE_HOST = -1, PLACE_ANY = -2, FAULT_CALL_MAX = 64, FAULT_MARKER_MAX = 1024 };
@@ -117,8 +117,8 @@ struct fake_config {
   uint64_t throttle_reasons; /* as NVML reports them, of every GPU */
   struct link_factor links[FAKE_LINKS_MAX];
   uint32_t link_count;
-  struct fake_noise noises[FAKE_NOISES_MAX];
-  uint32_t noise_count;
+  struct fake_disturbance disturbances[FAKE_DISTURBANCES_MAX];
+  uint32_t disturbance_count;
   struct fake_process processes[FAKE_PROCESSES_MAX];
   uint32_t process_count;
   struct fake_counter counters[FAKE_PROCESSES_MAX];
@@ -128,7 +128,8 @@ struct fake_config {
 };
 
 /* The configuration, read at the first call from the files that the environment names. A file that
- * is wrong is reported on stderr and sets *broken: the driver is there, but fails to start. */
+ * is wrong sets *broken: the driver is there, but fails to start, and simulation.mistake says why.
+ */
 struct fake_config *config_get(bool *broken);
 /* What tells this process from others in the noise between them: its place in the file that
  * HAUL_FAKE_PROCESSES names, from 1 on, where each that asks leaves a byte; without such a file its
@@ -140,7 +141,7 @@ enum status config_load(struct fake_config *config, const char *machine_file,
 /* Frees what config_load() allocated, also where it failed; not the config. */
 void config_fini(struct fake_config *config);
 /* fake_table.c: read the [fake] table of a TOML file. What stands there replaces what config has;
- * links, noises and faults are added to its. `alone`: the file must hold nothing but [fake].
+ * links, disturbances and faults are added to its. `alone`: the file must hold nothing but [fake].
  * STATUS_INVALID with a position for anything that is not known. */
 enum status fake_table_load(const char *path, bool alone, struct fake_config *config,
                             struct error *err) CHECK_RESULT;

@@ -1,5 +1,7 @@
 #include "tests/fake_cuda/machine/episodes.h"
 
+#include "engine/base/text_index.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
@@ -9,53 +11,66 @@
 
 enum { CELLS_MAX = 32, LINE_MAX_BYTES = 1024 };
 
-void episodes_add(struct fake_noise *noise, double end_ns, double factor) {
-  struct fake_episode *longer = reallocarray(noise->episodes, noise->count + 1, sizeof *longer);
+void episodes_add(struct fake_disturbance *disturbance, double end_ns, double factor) {
+  struct fake_episode *longer =
+      reallocarray(disturbance->episodes, disturbance->count + 1, sizeof *longer);
   if (longer == NULL) {
     abort();
   }
-  longer[noise->count++] = (struct fake_episode){end_ns, factor};
-  noise->episodes = longer;
+  longer[disturbance->count++] = (struct fake_episode){end_ns, factor};
+  disturbance->episodes = longer;
 }
 
-void episodes_fini(struct fake_noise *noise) {
-  free(noise->episodes);
-  noise->episodes = NULL;
-  noise->count = 0;
+void episodes_fini(struct fake_disturbance *disturbance) {
+  free(disturbance->episodes);
+  disturbance->episodes = NULL;
+  disturbance->count = 0;
 }
 
-double episodes_factor(const struct fake_noise *noise, double now_ns) {
-  const double at_ns = noise->period_ns > 0 ? fmod(now_ns, noise->period_ns) : 0;
+double episodes_factor(const struct fake_disturbance *disturbance, double now_ns) {
+  const double at_ns = disturbance->period_ns > 0 ? fmod(now_ns, disturbance->period_ns) : 0;
   size_t low = 0;
-  size_t high = noise->count;
+  size_t high = disturbance->count;
   while (low < high) { /* the first that ends later */
     const size_t middle = low + (high - low) / 2;
-    if (noise->episodes[middle].end_ns <= at_ns) {
+    if (disturbance->episodes[middle].end_ns <= at_ns) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return noise->period_ns > 0 && low < noise->count ? noise->episodes[low].factor : 1;
+  return disturbance->period_ns > 0 && low < disturbance->count ? disturbance->episodes[low].factor
+                                                                : 1;
 }
+
+/* A trial that was read, and the case that it is of. */
+struct trial {
+  size_t number; /* in the file's order */
+  size_t case_number;
+  double ns;
+};
 
 static int episodes_compare(const void *a, const void *b) {
-  const double x = ((const struct fake_episode *)a)->factor;
-  const double y = ((const struct fake_episode *)b)->factor;
-  return (x > y) - (x < y);
+  const struct trial *x = a;
+  const struct trial *y = b;
+  const int cases = (x->case_number > y->case_number) - (x->case_number < y->case_number);
+  return cases != 0 ? cases : (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Of the times that the factors still are. */
-static double episodes_quiet(const struct fake_episode *episodes, size_t count) {
-  struct fake_episode *sorted = calloc(count, sizeof *sorted);
-  if (sorted == NULL) {
-    abort();
+/* Trials of another case may have another size: each is as slow as it is beside those of its own.
+ */
+static void episodes_relate(struct trial *trials, struct fake_disturbance *disturbance) {
+  const size_t count = disturbance->count;
+  qsort(trials, count, sizeof *trials, episodes_compare);
+  for (size_t begin = 0, end = 0; begin < count; begin = end) {
+    while (end < count && trials[end].case_number == trials[begin].case_number) {
+      end++;
+    }
+    const double quiet_ns = trials[begin + (end - begin) / 20].ns;
+    for (size_t i = begin; i < end; i++) {
+      disturbance->episodes[trials[i].number].factor = quiet_ns / trials[i].ns;
+    }
   }
-  memcpy(sorted, episodes, count * sizeof *sorted);
-  qsort(sorted, count, sizeof *sorted, episodes_compare);
-  const double quiet = sorted[count / 20].factor;
-  free(sorted);
-  return quiet;
 }
 
 enum column { CASE_NAME, PHASE, ITERATIONS, ELAPSED, COLUMNS };
@@ -74,7 +89,7 @@ static void episodes_read_head(char *line, size_t places[COLUMNS]) {
   }
 }
 
-enum status episodes_read(const char *path, const char *cases, struct fake_noise *noise,
+enum status episodes_read(const char *path, const char *cases, struct fake_disturbance *disturbance,
                           struct error *err) {
   FILE *file = fopen(path, "re");
   char line[LINE_MAX_BYTES];
@@ -85,6 +100,9 @@ enum status episodes_read(const char *path, const char *cases, struct fake_noise
   if (fgets(line, sizeof line, file) != NULL) {
     episodes_read_head(line, places);
   }
+  struct arena arena = {NULL};
+  struct text_index names = {.arena = &arena};
+  struct trial *trials = NULL;
   while (fgets(line, sizeof line, file) != NULL) {
     const char *cells[CELLS_MAX + 1] = {NULL};
     char *rest = line;
@@ -100,17 +118,23 @@ enum status episodes_read(const char *path, const char *cases, struct fake_noise
     const double elapsed_ns = strtod(cells[places[ELAPSED]], NULL);
     const double iterations = strtod(cells[places[ITERATIONS]], NULL);
     if (elapsed_ns > 0 && iterations > 0) {
-      noise->period_ns += elapsed_ns;
-      episodes_add(noise, noise->period_ns, elapsed_ns / iterations);
+      const size_t count = disturbance->count;
+      trials = reallocarray(trials, count + 1, sizeof *trials);
+      if (trials == NULL) {
+        abort();
+      }
+      trials[count] = (struct trial){count, text_index_number(&names, arena_strdup(&arena, name)),
+                                     elapsed_ns / iterations};
+      disturbance->period_ns += elapsed_ns;
+      episodes_add(disturbance, disturbance->period_ns, 1);
     }
   }
   (void)fclose(file);
-  if (noise->count == 0) {
+  arena_fini(&arena);
+  if (disturbance->count == 0) {
     return error_set(err, STATUS_INVALID, "%s has no trials of %s", path, cases);
   }
-  const double quiet = episodes_quiet(noise->episodes, noise->count);
-  for (size_t i = 0; i < noise->count; i++) {
-    noise->episodes[i].factor /= quiet;
-  }
+  episodes_relate(trials, disturbance);
+  free(trials);
   return STATUS_OK;
 }

@@ -55,6 +55,16 @@ static enum status read_number(const struct reader *reader, const struct toml_no
   return STATUS_OK;
 }
 
+/* Of a speed that something slows; target: double */
+static enum status read_slower(const struct reader *reader, const struct toml_node *node,
+                               const struct key *key) {
+  if (read_number(reader, node, key) != STATUS_OK || *(double *)key->target > 1) {
+    return refuse(reader, node, "expected a factor from %g to 1: it multiplies the speed",
+                  key->limit);
+  }
+  return STATUS_OK;
+}
+
 /* target: uint64_t */
 static enum status read_count(const struct reader *reader, const struct toml_node *node,
                               const struct key *key) {
@@ -102,8 +112,20 @@ static enum status read_place(const struct reader *reader, const struct toml_nod
   return STATUS_OK;
 }
 
+static enum status refuse_key(const struct reader *reader, const struct toml_node *node,
+                              const char *name, const struct key *keys, size_t key_count) {
+  char known[512] = "";
+  for (size_t k = 0, length = 0; k < key_count && length < sizeof known; k++) {
+    const int added =
+        snprintf(known + length, sizeof known - length, "%s%s", k > 0 ? ", " : "", keys[k].name);
+    length += (size_t)added;
+  }
+  return refuse(reader, node, "unknown key \"%s\" in %s, which has: %s", node->key, name, known);
+}
+
+/* name: of the table, as people write it */
 static enum status read_keys(const struct reader *reader, const struct toml_node *table,
-                             const struct key *keys, size_t key_count) {
+                             const char *name, const struct key *keys, size_t key_count) {
   if (table->kind != TOML_TABLE) {
     return refuse(reader, table, "expected a table");
   }
@@ -115,12 +137,12 @@ static enum status read_keys(const struct reader *reader, const struct toml_node
       k++;
     }
     status = k < key_count ? keys[k].read(reader, node, &keys[k])
-                           : refuse(reader, node, "unknown key \"%s\" in [fake]", node->key);
+                           : refuse_key(reader, node, name, keys, key_count);
   }
   return status;
 }
-#define READ_KEYS(reader, table, keys)                                                             \
-  read_keys(reader, table, keys, sizeof(keys) / sizeof(*(keys)))
+#define READ_KEYS(reader, table, name, keys)                                                       \
+  read_keys(reader, table, name, keys, sizeof(keys) / sizeof(*(keys)))
 
 static enum status read_speeds(const struct reader *reader, const struct toml_node *table,
                                const struct key *key) {
@@ -130,7 +152,7 @@ static enum status read_speeds(const struct reader *reader, const struct toml_no
     keys[i] = (struct key){fake_speed_text((enum fake_speed)i), read_number,
                            &reader->config->speeds[i], 1};
   }
-  return READ_KEYS(reader, table, keys);
+  return READ_KEYS(reader, table, "[fake.speeds]", keys);
 }
 
 /* What an array of tables fills: read() reads the element of number *count. */
@@ -159,10 +181,10 @@ static enum status read_each(const struct reader *reader, const struct toml_node
   return STATUS_OK;
 }
 
-/* [at, length, factor], in ms; target: struct fake_noise */
+/* [at, length, factor], in ms; target: struct fake_disturbance */
 static enum status read_episodes(const struct reader *reader, const struct toml_node *node,
                                  const struct key *key) {
-  struct fake_noise *noise = key->target;
+  struct fake_disturbance *disturbance = key->target;
   double end = 0;
   enum status status = STATUS_OK;
   for (size_t i = 0; node->kind == TOML_ARRAY && status == STATUS_OK && i < node->child_count;
@@ -173,63 +195,62 @@ static enum status read_episodes(const struct reader *reader, const struct toml_
       return refuse(reader, row, "expected [at, length, factor], in ms");
     }
     for (size_t k = 0; k < 3 && status == STATUS_OK; k++) {
-      const struct key number = {NULL, read_number, &numbers[k], 0};
-      status = read_number(reader, &row->children[k], &number);
+      const struct key number = {NULL, NULL, &numbers[k], k == 2 ? 1e-6 : 0};
+      status = (k == 2 ? read_slower : read_number)(reader, &row->children[k], &number);
     }
     if (status == STATUS_OK && numbers[0] < end) {
       return refuse(reader, row, "an episode begins after the end of the one before");
     }
     end = numbers[0] + numbers[1];
-    episodes_add(noise, 1e6 * numbers[0], 1);
-    episodes_add(noise, 1e6 * end, numbers[2]);
+    episodes_add(disturbance, 1e6 * numbers[0], 1);
+    episodes_add(disturbance, 1e6 * end, numbers[2]);
   }
-  if (status == STATUS_OK && noise->count == 0) {
+  if (status == STATUS_OK && disturbance->count == 0) {
     return refuse(reader, node, "expected [at, length, factor] of each episode, in ms");
   }
-  noise->period_ns = 1e6 * end;
+  disturbance->period_ns = 1e6 * end;
   return status;
 }
 
 static enum status read_disturbance(const struct reader *reader, const struct toml_node *table) {
   struct fake_config *config = reader->config;
-  struct fake_noise *noise = &config->noises[config->noise_count];
+  struct fake_disturbance *disturbance = &config->disturbances[config->disturbance_count];
   struct error unread = {0};
   char replay[FAKE_PATH_MAX] = "";
   char cases[FAULT_CALL_MAX] = "*";
   double period_ms = 0;
-  *noise = (struct fake_noise){.from = PLACE_ANY, .to = PLACE_ANY};
+  *disturbance = (struct fake_disturbance){.from = PLACE_ANY, .to = PLACE_ANY};
   const struct key keys[] = {
-      {"from", read_place, &noise->from, 0},        {"to", read_place, &noise->to, 0},
+      {"from", read_place, &disturbance->from, 0},  {"to", read_place, &disturbance->to, 0},
       {"replay", read_text, replay, sizeof replay}, {"case", read_text, cases, sizeof cases},
-      {"episodes", read_episodes, noise, 0},        {"period", read_number, &period_ms, 1e-3},
+      {"episodes", read_episodes, disturbance, 0},  {"period", read_number, &period_ms, 1e-3},
   };
-  enum status status = READ_KEYS(reader, table, keys);
-  if (status == STATUS_OK && (replay[0] != '\0') == (noise->count > 0)) {
-    return refuse(reader, table, "a noise needs episodes, or a file to replay");
+  enum status status = READ_KEYS(reader, table, "[[fake.disturbance]]", keys);
+  if (status == STATUS_OK && (replay[0] != '\0') == (disturbance->count > 0)) {
+    return refuse(reader, table, "a disturbance needs episodes, or a file to replay");
   }
   if (status == STATUS_OK && replay[0] != '\0' &&
-      episodes_read(replay, cases, noise, &unread) != STATUS_OK) {
+      episodes_read(replay, cases, disturbance, &unread) != STATUS_OK) {
     return refuse(reader, table, "%s", unread.message);
   }
-  noise->period_ns = fmax(noise->period_ns, 1e6 * period_ms);
+  disturbance->period_ns = fmax(disturbance->period_ns, 1e6 * period_ms);
   return status;
 }
 
-/* [fake.noise], or each [[fake.noise]] */
 static enum status read_noise(const struct reader *reader, const struct toml_node *table,
                               const struct key *key) {
   (void)key;
   if (table->kind == TOML_ARRAY) {
-    struct elements noises = {"noises", &reader->config->noise_count, FAKE_NOISES_MAX,
-                              read_disturbance};
-    return read_each(reader, table, &(struct key){.target = &noises});
+    return refuse(reader, table,
+                  "[fake.noise] is one table; other programs on a link are "
+                  "[[fake.disturbance]], where factor multiplies the speed");
   }
   const struct key keys[] = {
       {"seed", read_count, &reader->config->seed, 0},
       {"within", read_number, &reader->config->noise_within, 0},
       {"between", read_number, &reader->config->noise_between, 0},
   };
-  return READ_KEYS(reader, table, keys);
+  return READ_KEYS(reader, table, "[fake.noise]", keys);
 }
 
 static enum status read_link(const struct reader *reader, const struct toml_node *table) {
@@ -240,7 +261,7 @@ static enum status read_link(const struct reader *reader, const struct toml_node
       {"to", read_place, &link->to, 0},
       {"factor", read_number, &link->factor, 1e-6},
   };
-  enum status status = READ_KEYS(reader, table, keys);
+  enum status status = READ_KEYS(reader, table, "[[fake.link]]", keys);
   if (status == STATUS_OK && link->factor <= 0) {
     return refuse(reader, table, "a link needs a factor");
   }
@@ -264,7 +285,7 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
                           .gpu = PLACE_ANY,
                           .from = PLACE_ANY,
                           .to = PLACE_ANY,
-                          .factor = 3,
+                          .factor = 1.0 / 3,
                           .code = 700, /* CUDA_ERROR_ILLEGAL_ADDRESS */
                           .signal = SIGKILL};
   const struct key keys[] = {
@@ -278,13 +299,13 @@ static enum status read_fault(const struct reader *reader, const struct toml_nod
       {"size_bytes", read_count, &fault->size_bytes, 0},
       {"offset", read_count, &fault->offset, 0},
       {"milliseconds", read_count, &fault->milliseconds, 0},
-      {"factor", read_number, &fault->factor, 1},
+      {"factor", read_slower, &fault->factor, 1e-6},
       {"code", read_code, &fault->code, 0},
       {"signal", read_code, &fault->signal, 0},
       {"marker", read_text, fault->marker, sizeof fault->marker},
       {"while", read_text, fault->hold, sizeof fault->hold},
   };
-  enum status status = READ_KEYS(reader, table, keys);
+  enum status status = READ_KEYS(reader, table, "[[fake.fault]]", keys);
   if (status == STATUS_OK &&
       (fault->kind == fault_kind_name_count || fault->call[0] == '\0' || fault->nth == 0)) {
     return refuse(reader, table, "a fault needs a kind, a call, and nth from 1 on");
@@ -302,7 +323,7 @@ static enum status read_process(const struct reader *reader, const struct toml_n
       {"busy_percent", read_count, &process->busy_percent, 0},
       {"when", read_text, process->when, sizeof process->when},
   };
-  enum status status = READ_KEYS(reader, table, keys);
+  enum status status = READ_KEYS(reader, table, "[[fake.process]]", keys);
   if (status == STATUS_OK && process->pid == 0) {
     return refuse(reader, table, "a process needs a pid");
   }
@@ -319,7 +340,7 @@ static enum status read_counter(const struct reader *reader, const struct toml_n
       {"value", read_count, &counter->value, 0},
       {"when", read_text, counter->when, sizeof counter->when},
   };
-  return READ_KEYS(reader, table, keys);
+  return READ_KEYS(reader, table, "[[fake.counter]]", keys);
 }
 
 /* target: bool */
@@ -370,6 +391,8 @@ static enum status read_cuda_version(const struct reader *reader, const struct t
 static enum status read_fake(const struct reader *reader, const struct toml_node *table) {
   struct fake_config *config = reader->config;
   struct elements links = {"links", &config->link_count, FAKE_LINKS_MAX, read_link};
+  struct elements disturbances = {"disturbances", &config->disturbance_count, FAKE_DISTURBANCES_MAX,
+                                  read_disturbance};
   struct elements faults = {"faults", &config->fault_count, FAKE_FAULTS_MAX, read_fault};
   struct elements processes = {"processes", &config->process_count, FAKE_PROCESSES_MAX,
                                read_process};
@@ -389,8 +412,9 @@ static enum status read_fake(const struct reader *reader, const struct toml_node
       {"counter", read_each, &counters, 0},
       {"speeds", read_speeds, NULL, 0},
       {"noise", read_noise, NULL, 0},
+      {"disturbance", read_each, &disturbances, 0},
   };
-  return READ_KEYS(reader, table, keys);
+  return READ_KEYS(reader, table, "[fake]", keys);
 }
 
 static enum status read_root(const struct reader *reader, const struct toml_node *root,

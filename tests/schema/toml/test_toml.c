@@ -133,6 +133,7 @@ TEST(bad_text_has_one_positioned_error) {
       {"a = \"\"\"x\"\"\"\" \xe2\x80\xa8", 0, 1, 14, "outside ASCII"},
       {"a = '''x''' \xc2\x85", 0, 1, 13, "outside ASCII"},
       {"[a]\n[a]\n", 0, 2, 1, "duplicate table"},
+      {"[a]\n[[a]]\n", 0, 2, 1, "or write each of its headers as [[...]]"},
       {"a = 1\n[[>b]]\n", 0, 2, 3, "invalid key: expected letters"},
       {"[.]", 0, 1, 2, "invalid key: expected letters"},
       {"a = \"\\u12\"", 0, 1, 10, "invalid escape sequence: expected"},
