@@ -6,7 +6,8 @@
  * and one of two tests says so at 5 %, false discoveries over all cases:
  *   Fisher's, of the processes of both sides;
  *   where a never failed, the binomial test against the share in which all other cases of a failed,
- *   of those that were ok at least once: where none did, one failure is enough. */
+ *   of those that were ok at least once: where none did, one failure is enough.
+ * What a never tried has not become worse: only corrupt data makes it broken. */
 #include "runner/analysis/diff_internal.h"
 
 #include "engine/base/arena.h"
@@ -18,7 +19,7 @@ static struct share broken_share(const struct process_sample *ok, size_t not_ok)
 }
 
 static bool broken_is_larger(struct share a, struct share b) {
-  return a.tries > 0 ? b.hits * a.tries > a.hits * b.tries : b.hits > 0;
+  return b.hits * a.tries > a.hits * b.tries; /* not of a side without tries */
 }
 
 /* The failures of side a where they are chance: of cases that are ok now and then. */

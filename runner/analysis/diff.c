@@ -304,11 +304,11 @@ static enum verdict diff_verdict(const struct diff_case *c, const struct work *w
   if (work->is_broken) {
     return VERDICT_BROKEN;
   }
-  if (c->a.count == 0 && c->b.count == 0) {
-    return VERDICT_INCOMPARABLE;
+  if (c->a.count == 0 && (c->b.count > 0 || diff_is_new_failure(c))) {
+    return VERDICT_NEW;
   }
   if (c->a.count == 0) {
-    return VERDICT_NEW;
+    return VERDICT_INCOMPARABLE;
   }
   if (c->b.count == 0) {
     return VERDICT_MISSING;
@@ -482,20 +482,21 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   }
 }
 
-/* How many cases the shift of the middle case is true of. */
+/* How many cases the common change is true of: one that changed the other way does not agree. */
 static void diff_set_share(const struct diff_result *results, size_t count,
                            struct diff_summary *summary) {
   const struct shift *shift = &summary->shift;
+  const bool has_sign = shift->change_low > 0 || shift->change_high < 0;
   size_t known = 0;
   size_t agree = 0;
   for (size_t i = 0; i < count; i++) {
     const struct diff_result *r = &results[i];
     known += isnan(r->change_low) ? 0 : 1;
-    agree += r->change_low <= shift->change && shift->change <= r->change_high;
+    agree += r->change_low <= shift->change && shift->change <= r->change_high &&
+             (!has_sign || r->change * shift->change > 0);
   }
   summary->shift_share = known > 0 ? (double)agree / (double)known : NAN;
-  summary->shift_is_common = summary->shift_share >= DIFF_SHARE_COMMON &&
-                             (shift->change_low > 0 || shift->change_high < 0);
+  summary->shift_is_common = has_sign && summary->shift_share >= DIFF_SHARE_COMMON;
 }
 
 void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,

@@ -58,7 +58,7 @@
  * Verdicts, the first that holds:
  *   BROKEN               some process of either side was corrupt, or a larger share of those of b
  *                        failed, crashed or hung, beyond chance (broken.c)
- *   NEW, MISSING         measured on side b or a only
+ *   NEW, MISSING         measured on side b or a only; NEW also where b alone tried, and failed
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
  *   INSUFFICIENT         one run each, and fewer than two processes on a side
  *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than delta
@@ -169,6 +169,11 @@ static inline bool diff_has_both_sides(const struct diff_case *c) {
   return c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
 }
 
+/* Only b tried it, and no process was ok. */
+static inline bool diff_is_new_failure(const struct diff_case *c) {
+  return c->a.count + c->a_not_ok + c->b.count == 0 && c->b_not_ok > 0;
+}
+
 struct diff_result {
   enum verdict verdict;
   enum diff_test test;
@@ -204,8 +209,9 @@ struct diff_options {
 };
 
 struct diff_summary {
-  struct shift shift; /* of the middle case */
-  /* Share of the cases with an interval whose interval holds the shift; NAN = there are none. */
+  struct shift shift; /* what the cases have in common */
+  /* Share of the cases with an interval that agree with it: their interval holds it and, where its
+   * own interval excludes 0, they changed in its direction; NAN = there are none. */
   double shift_share;
   /* What the runs of a side, in the order of time, say of all cases: they are independent; the
    * level wanders or drifts. Neither = not known. */
@@ -213,7 +219,7 @@ struct diff_summary {
   bool drifts;                  /* sides that are not in turn: in a line, which was taken out */
   double wander[WANDER_MODELS]; /* the same, of means of cases (wander.h) */
   double dependence;            /* of the cases, mean; 1 = not known */
-  bool shift_is_common; /* nearly all do: DIFF_SHARE_COMMON, and the shift's interval excludes 0 */
+  bool shift_is_common;         /* nearly all do, DIFF_SHARE_COMMON, and its interval excludes 0 */
   size_t tests;
   size_t verdicts[verdict_name_count];
   size_t provisional[verdict_name_count]; /* of those */

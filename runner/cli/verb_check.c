@@ -148,11 +148,18 @@ static bool verb_check_is_open(struct command *command, const struct comparison 
   return text[0] != '\0';
 }
 
+/* Whether anything that was compared is shown to have changed, or to be the same. */
+static bool verb_check_is_decided(const struct comparison *comparison) {
+  const size_t *verdicts = comparison->summary.verdicts;
+  return verdicts[VERDICT_SAME] + verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] > 0 ||
+         ANY_OF(i, comparison->group_count, comparison->groups[i].is_news);
+}
+
 /* Provisional verdicts fail a check only if --fail-on says so. */
 static void verb_check_say_provisional(struct command *command, const struct comparison *comparison,
                                        size_t count) {
   const struct check_options *options = command->options;
-  const char *passed = comparison->tested_count == 0 ? "" : "check passed, although ";
+  const char *passed = verb_check_is_decided(comparison) ? "check passed, although " : "";
   const size_t slower =
       options->fails[VERDICT_REGRESSED] ? comparison->summary.provisional[VERDICT_REGRESSED] : 0;
   say_note(&command->common, "%s%zu %s (%s%s). To fail on it: %s", passed,
@@ -178,7 +185,52 @@ static enum status verb_check_fail(struct command *command, const struct compari
   return STATUS_OK;
 }
 
-/* The exit code. A finding outranks an undecided case; a check that judged nothing never passes. */
+/* Nothing to fail on was found, which is good only where something was decided. */
+static enum status verb_check_pass(struct command *command, const struct comparison *comparison,
+                                   struct error *err) {
+  const size_t *verdicts = comparison->summary.verdicts;
+  const struct comparison_total *totals = comparison->totals;
+  const char *reason = NULL;
+  const size_t incomparable = diff_count_incomparable(comparison, &reason);
+  const size_t new_not_ok = diff_count_new_not_ok(comparison);
+  if (new_not_ok > 0) {
+    say_warning(&command->common,
+                "%zu %s not ok in B and not measured in A; --fail-on new fails on that", new_not_ok,
+                strings_plural(new_not_ok, "case is", "cases are"));
+  }
+  if (verb_check_is_decided(comparison)) {
+    if (incomparable > 0) {
+      say_warning(&command->common,
+                  "%zu of %zu cases were not compared: %s; --fail-on incomparable fails on that",
+                  incomparable, comparison->row_count, reason);
+    }
+    return STATUS_OK;
+  }
+  if (comparison->tested_count > 0) {
+    return error_set(
+        err, STATUS_UNSUPPORTED, "nothing was decided: %zu undecided%s. %s",
+        verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT],
+        incomparable == 0
+            ? ""
+            : arena_format(&command->arena, ", %zu not compared (%s)", incomparable, reason),
+        verdicts[VERDICT_INSUFFICIENT] > 0
+            ? "Measure more runs of each side"
+            : "More runs would not decide: raise --delta, or make the machine quieter");
+  }
+  if (incomparable > 0 || !diff_any_on_both(comparison)) {
+    return error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s",
+                     incomparable > 0 ? reason : "no case has a result on both sides");
+  }
+  return error_set(err, STATUS_UNSUPPORTED,
+                   "nothing can be decided: %s on each side. Measure each side with --processes 5, "
+                   "or several times",
+                   totals[SIDE_A].processes == 1 && totals[SIDE_B].processes == 1
+                       ? "one run of one process"
+                       : "no case has two processes");
+}
+
+/* The exit code. A finding outranks an undecided case; a check that decided nothing never passes.
+ */
 static enum status verb_check_judge(struct command *command, const struct comparison *comparison,
                                     struct error *err) {
   const struct check_options *options = command->options;
@@ -224,27 +276,7 @@ static enum status verb_check_judge(struct command *command, const struct compar
   if (provisional_count > 0) {
     verb_check_say_provisional(command, comparison, provisional_count);
   }
-  const char *reason = NULL;
-  const size_t incomparable = diff_count_incomparable(comparison, &reason);
-  if (comparison->tested_count > 0) {
-    if (incomparable > 0) {
-      say_warning(&command->common,
-                  "%zu of %zu cases were not compared: %s; --fail-on incomparable fails on that",
-                  incomparable, comparison->row_count, reason);
-    }
-    return STATUS_OK;
-  }
-  if (incomparable > 0 || !diff_any_on_both(comparison)) {
-    return error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s",
-                     incomparable > 0 ? reason : "no case has a result on both sides");
-  }
-  const struct comparison_total *totals = comparison->totals;
-  return error_set(err, STATUS_UNSUPPORTED,
-                   "nothing can be decided: %s on each side. Measure each side with --processes 5, "
-                   "or several times",
-                   totals[SIDE_A].processes == 1 && totals[SIDE_B].processes == 1
-                       ? "one run of one process"
-                       : "no case has two processes");
+  return verb_check_pass(command, comparison, err);
 }
 
 /* ---- --expect ---- */
@@ -565,8 +597,8 @@ const struct verb VERB_CHECK = {
            "haul diff --help explains the verdicts. Exit codes: 0 no case has a verdict of "
            "--fail-on; 1 a case has one or, if --fail-on includes regressed, hardware of a single "
            "node became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
-           "compared, or nothing can be decided; 4 with --strict, a case is undecided or "
-           "provisional. -q prints the verdict "
+           "compared, or no case was decided; 4 with --strict, a case is undecided or "
+           "provisional. If several apply, 1 comes first, then 4, then 3. -q prints the verdict "
            "line alone.\n\n"
            "--fail-on takes verdicts of haul diff, and:\n"
            "  distribution  a case became worse in TAIL, JITTER or MODE\n"

@@ -167,7 +167,8 @@ static const char *diff_not_ok_words(struct arena *arena, const struct compariso
 }
 
 bool diff_reason_stands_below(const struct comparison_row *row) {
-  return row->result.verdict == VERDICT_BROKEN && row->reason != NULL;
+  return row->reason != NULL &&
+         (row->result.verdict == VERDICT_BROKEN || comparison_row_is_new_and_not_ok(row));
 }
 
 /* "A: two modes: 6 at 55.2, 4 at 53.9 GB/s", "B: process 3 of run 7 is 4.0 % slower than the other
@@ -274,10 +275,11 @@ const char *diff_shift_words(struct arena *arena, const struct comparison *compa
   if (shift->pairs == 0) {
     return "";
   }
-  const char *text =
-      arena_format(arena, "Median change over %zu case%s: %s %%", shift->pairs,
-                   strings_plural(shift->pairs, "", "s"), diff_percent_words(arena, shift->change));
-  if (!isfinite(shift->change_low) || !isfinite(shift->change_high)) {
+  const bool is_estimated = isfinite(shift->change_low) && isfinite(shift->change_high);
+  const char *text = arena_format(
+      arena, "%s change over %zu case%s: %s %%", is_estimated ? "Common" : "Median", shift->pairs,
+      strings_plural(shift->pairs, "", "s"), diff_percent_words(arena, shift->change));
+  if (!is_estimated) {
     return text;
   }
   text =
@@ -337,6 +339,10 @@ size_t diff_count_incomparable(const struct comparison *comparison, const char *
     *reason = "the sides have not measured the same";
   }
   return count;
+}
+
+size_t diff_count_new_not_ok(const struct comparison *comparison) {
+  return SUM_OF(i, comparison->row_count, comparison_row_is_new_and_not_ok(&comparison->rows[i]));
 }
 
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part) {
@@ -584,6 +590,11 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
       SUM_OF(i, comparison->row_count, comparison->rows[i].distribution.kind != DISTRIBUTION_SAME);
   if (distributions > 0) {
     text = arena_add(arena, text, "; distribution changed in %zu", distributions);
+  }
+  const size_t new_not_ok = diff_count_new_not_ok(comparison);
+  if (new_not_ok > 0) {
+    text = arena_add(arena, text, "; %zu new %s not ok in B", new_not_ok,
+                     strings_plural(new_not_ok, "case is", "cases are"));
   }
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];

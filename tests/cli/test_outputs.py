@@ -27,6 +27,7 @@ OWN = [("diff tag:before tag:after", ALL), ("diff -v tag:before tag:after", ALL)
        ("diff tag:few-a tag:few-b", ALL), ("diff tag:pairs-a tag:pairs-b", ALL), ("diff tag:odd tag:fine", ALL),
        ("diff -v tag:pairs-a tag:pairs-b", TEXT), ("diff tag:fleet0 tag:later", ALL), ("diff --a-a=4 tag:series", ALL),
        ("check tag:before tag:after", ALL + ["junit", "ctrf"]), ("check tag:few-a tag:few-b --strict", ALL),
+       ("check tag:few-a tag:few-b", ["table"]),
        ("check baseline:good --where scenario=gpu", ALL), ("check --expect tag:fine", ALL + ["junit", "ctrf"]),
        ("check --expect tag:nv", ALL + ["junit", "ctrf"]), ("history down/gpu0*/4MiB", ALL),
        ("history -v down", ALL), ("outliers tag:before", ALL), ("outliers -v tag:pairs-b", ALL),

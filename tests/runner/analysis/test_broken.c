@@ -88,4 +88,10 @@ TEST(what_never_failed_is_broken) {
                                 .corrupt = 1};
   broken_find(cases, CASES, 0.05, broken);
   assert_true(broken[4] && broken[5] && broken[6]);
+  /* What was never tried before has not become worse, unless its data is wrong. */
+  make(0, 0, &seed);
+  cases[4] = cases[5] = (struct diff_case){.b_not_ok = PROCESSES};
+  cases[5].corrupt = 1;
+  broken_find(cases, CASES, 0.05, broken);
+  assert_true(!broken[4] && broken[5]);
 }
