@@ -207,6 +207,12 @@ static void run_take_warning(void *context, const char *text) {
 
 /* One run -------------------------------------------------------------------------------------- */
 
+static void run_say_worker_stays(void *context) {
+  struct run_state *state = context;
+  status_line_clear(&state->line);
+  say_wait("waiting for the driver to free its memory; Ctrl-C ends at once");
+}
+
 static void run_supervise(struct run_state *state) {
   const struct run_settings *settings = &state->plan->scenario->run;
   state->options = (struct supervise_options){
@@ -217,6 +223,9 @@ static void run_supervise(struct run_state *state) {
       .settle_ns = settings->settle_ns,
       .budget_ns = state->request->budget_ns > 0 ? state->request->budget_ns : settings->budget_ns,
       .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
+      .worker_stays = run_say_worker_stays,
+      .context = state,
+      .worker_stays_ns = SUPERVISE_WORKER_STAYS_NS,
       .interrupted = state->request->interrupted,
   };
   state->supervisor = supervise_new(state->plan, &state->options);

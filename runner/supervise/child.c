@@ -16,6 +16,7 @@
 
 enum { CHILD_FD = CHILD_FILES - 1 };
 static const uint64_t kill_limit_ns = 10000000000;
+static const uint64_t impatient_limit_ns = 200000000;
 
 uint64_t child_now_ns(void) {
   return clock_read_ns(CLOCK_MONOTONIC);
@@ -80,14 +81,24 @@ enum status child_start(int socket_type, const char *purpose, const struct child
   return STATUS_OK;
 }
 
-struct child_end child_wait(pid_t pid, uint64_t limit_ns) {
+/* False: it is over. */
+static bool child_is_patient(struct child_patience *patience) {
+  if (patience->say != NULL && child_now_ns() >= patience->say_at_ns) {
+    patience->say(patience->context);
+    patience->say = NULL;
+  }
+  return !child_patience_is_over(patience);
+}
+
+struct child_end child_await(pid_t pid, uint64_t limit_ns, struct child_patience *patience) {
   struct child_end end = {0};
   uint64_t deadline = child_now_ns() + limit_ns;
   struct timespec pause = {.tv_nsec = 200000};
   for (;;) {
     pid_t got = waitpid(pid, &end.wait_status, WNOHANG);
     end.ended = got == pid || (got < 0 && errno == ECHILD);
-    if (end.ended || child_now_ns() >= deadline) {
+    if (end.ended || child_now_ns() >= deadline ||
+        (patience != NULL && !child_is_patient(patience))) {
       return end;
     }
     nanosleep(&pause, NULL);
@@ -97,13 +108,22 @@ struct child_end child_wait(pid_t pid, uint64_t limit_ns) {
   }
 }
 
-struct child_end child_finish(pid_t pid, uint64_t limit_ns) {
-  const struct child_end end = child_wait(pid, limit_ns);
+struct child_end child_wait(pid_t pid, uint64_t limit_ns) {
+  return child_await(pid, limit_ns, NULL);
+}
+
+struct child_end child_dismiss(pid_t pid, uint64_t limit_ns, struct child_patience *patience) {
+  const struct child_end end = child_await(pid, limit_ns, patience);
   if (end.ended) {
     return end;
   }
   kill(pid, SIGKILL);
-  return child_wait(pid, kill_limit_ns);
+  const bool over = patience != NULL && child_patience_is_over(patience);
+  return over ? child_wait(pid, impatient_limit_ns) : child_await(pid, kill_limit_ns, patience);
+}
+
+struct child_end child_finish(pid_t pid, uint64_t limit_ns) {
+  return child_dismiss(pid, limit_ns, NULL);
 }
 
 bool child_was_killed(const struct child_end *end) {

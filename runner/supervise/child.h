@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -39,6 +40,20 @@ struct child_end child_wait(pid_t pid, uint64_t limit_ns);
 /* The same, then SIGKILL and at most 10 s more: a process inside the driver may be unable to die.
  */
 struct child_end child_finish(pid_t pid, uint64_t limit_ns);
+/* How long children are waited for that free what they hold: a driver may never let them. */
+struct child_patience {
+  const volatile sig_atomic_t *interrupted;
+  sig_atomic_t interrupts;    /* with more than these the wait is over */
+  uint64_t say_at_ns;         /* child_now_ns() at which say() is called, once */
+  void (*say)(void *context); /* may be NULL */
+  void *context;
+};
+static inline bool child_patience_is_over(const struct child_patience *patience) {
+  return *patience->interrupted > patience->interrupts;
+}
+/* child_wait() and child_finish(), but no longer than the patience lasts. */
+struct child_end child_await(pid_t pid, uint64_t limit_ns, struct child_patience *patience);
+struct child_end child_dismiss(pid_t pid, uint64_t limit_ns, struct child_patience *patience);
 /* By SIGKILL, which a user or the kernel sent: that speaks against no GPU. */
 bool child_was_killed(const struct child_end *end);
 /* "was killed by signal 11 (SIGSEGV)", "ended with exit code 3". */

@@ -58,18 +58,18 @@ enum status peer_group_start(struct peer_group *group, const struct plan *plan, 
     group->peers.count += status == STATUS_OK;
   }
   if (status != STATUS_OK) {
-    peer_group_end(group, true);
+    peer_group_end(group, NULL);
   }
   return status;
 }
 
-void peer_group_end(struct peer_group *group, bool force) {
+void peer_group_end(struct peer_group *group, struct child_patience *patience) {
   for (uint32_t i = 0; i < group->peers.count; i++) {
     (void)close(group->peers.sockets[i]);
   }
   for (uint32_t i = 0; i < group->peers.count; i++) {
     if (!group->ends[i].ended) {
-      (void)child_finish(group->pids[i], force ? 0 : leave_limit_ns);
+      (void)child_dismiss(group->pids[i], patience != NULL ? leave_limit_ns : 0, patience);
     }
   }
   if (group->peers.wait != NULL) {

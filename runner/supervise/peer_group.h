@@ -27,8 +27,8 @@ static inline uint32_t peer_group_needed(const struct peer_group *group,
                                          const struct bench_case *bench_case) {
   return group->needs != NULL ? group->needs(bench_case) : 0;
 }
-/* The worker has ended. force: kill them; else they free what they have first. */
-void peer_group_end(struct peer_group *group, bool force);
+/* The worker has ended. They free what they have first; patience NULL: kill them. */
+void peer_group_end(struct peer_group *group, struct child_patience *patience);
 
 enum { PEER_TEXT_MAX = CHILD_TEXT_MAX + 32 };
 enum peer_state { PEERS_IDLE, PEER_ENDED, PEER_KILLED, PEER_AWAITED };

@@ -576,6 +576,15 @@ static enum status supervise_settle(struct supervisor *supervisor, uint64_t firs
   return status;
 }
 
+static struct child_patience supervise_patience(const struct supervisor *supervisor) {
+  const struct supervise_options *options = supervisor->options;
+  return (struct child_patience){.interrupted = options->interrupted,
+                                 .interrupts = *options->interrupted == 0 ? 0 : 1,
+                                 .say_at_ns = child_now_ns() + options->worker_stays_ns,
+                                 .say = options->worker_stays,
+                                 .context = options->context};
+}
+
 static enum status supervise_run_process(struct supervisor *supervisor, uint32_t process,
                                          struct error *err) {
   const struct supervise_sink *sink = supervisor->sink;
@@ -595,7 +604,8 @@ static enum status supervise_run_process(struct supervisor *supervisor, uint32_t
   }
   RETURN_ON_ERROR(supervise_settle(supervisor, child_now_ns() - started_ns, err));
   if (process + 1 < supervisor->options->processes) {
-    worker_dismiss(&supervisor->worker);
+    struct child_patience patience = supervise_patience(supervisor);
+    worker_dismiss(&supervisor->worker, &patience);
   } else {
     worker_leave(&supervisor->worker); /* supervise_free() waits for it */
   }
@@ -659,12 +669,9 @@ void supervise_free(struct supervisor *supervisor) {
     return;
   }
   /* Nothing is being measured: the worker can leave in order, but for a user who asked twice. */
-  const bool now = *supervisor->options->interrupted >= 2;
-  if (supervisor->worker.pid != 0 && now) {
-    (void)worker_end(&supervisor->worker, true);
-  }
-  worker_dismiss(&supervisor->worker);
-  sampler_stop(&supervisor->sampler, now);
+  struct child_patience patience = supervise_patience(supervisor);
+  worker_dismiss(&supervisor->worker, &patience);
+  sampler_stop(&supervisor->sampler, child_patience_is_over(&patience));
   collect_fini(&supervisor->collect);
   free(supervisor->times);
   free(supervisor);

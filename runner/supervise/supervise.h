@@ -25,6 +25,7 @@
 /* A case hangs when it is silent for ten times the longest time that it can take
  * (plan_case.longest_ns), and at least for the floor. */
 enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
+#define SUPERVISE_WORKER_STAYS_NS   UINT64_C(2000000000)
 #define SUPERVISE_WATCHDOG_FLOOR_NS UINT64_C(30000000000)
 /* After a first interrupt the case may end within this time: a scheduler kills 30 s after it. A
  * part of the floor, for tests too. */
@@ -105,7 +106,12 @@ struct supervise_options {
   uint64_t settle_ns;
   uint64_t budget_ns;         /* no case begins later than that after the start; 0 = no limit */
   uint64_t watchdog_floor_ns; /* SUPERVISE_WATCHDOG_FLOOR_NS, but for tests */
-  /* Set by the caller's signal handler: 1 = end after the current case, 2 = end now. */
+  /* May be NULL. A worker that is no longer needed is still freeing its memory after so long. */
+  void (*worker_stays)(void *context);
+  void *context;
+  uint64_t worker_stays_ns; /* SUPERVISE_WORKER_STAYS_NS, but for tests */
+  /* Set by the caller's signal handler: 1 = end after the current case, 2 = end now. One that comes
+   * while a worker frees its memory ends that worker. */
   const volatile sig_atomic_t *interrupted;
 };
 

@@ -160,7 +160,7 @@ enum status worker_start(struct worker *worker, const struct plan *plan,
   enum status status = child_start(SOCK_SEQPACKET, "a worker process", &kept, worker_main, &task,
                                    &worker->pid, &worker->fd, err);
   if (status != STATUS_OK) {
-    peer_group_end(group, true);
+    peer_group_end(group, NULL);
     return status;
   }
   fcntl(worker->fd, F_SETFL, O_NONBLOCK);
@@ -173,19 +173,27 @@ void worker_leave(const struct worker *worker) {
   }
 }
 
-void worker_dismiss(struct worker *worker) {
+static void worker_forget(struct worker *worker) {
+  close(worker->fd);
+  worker->pid = 0;
+}
+
+void worker_dismiss(struct worker *worker, struct child_patience *patience) {
   if (worker->pid != 0) {
     worker_leave(worker);
-    (void)child_wait(worker->pid, leave_limit_ns);
-    peer_group_end(&worker->group, false);
-    (void)worker_end(worker, false);
+    const struct child_end end = child_await(worker->pid, leave_limit_ns, patience);
+    const bool alone = worker->group.peers.count == 0;
+    peer_group_end(&worker->group, patience);
+    if (!end.ended) { /* it may have waited for them */
+      (void)child_dismiss(worker->pid, alone ? 0 : leave_limit_ns, patience);
+    }
+    worker_forget(worker);
   }
 }
 
 struct child_end worker_end(struct worker *worker, bool force) {
   const struct child_end end = child_finish(worker->pid, force ? 0 : leave_limit_ns);
-  close(worker->fd);
-  worker->pid = 0;
-  peer_group_end(&worker->group, true);
+  worker_forget(worker);
+  peer_group_end(&worker->group, NULL);
   return end;
 }

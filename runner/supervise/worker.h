@@ -44,7 +44,8 @@ enum status worker_start(struct worker *worker, const struct plan *plan,
                          struct error *err) CHECK_RESULT;
 /* Let it leave by itself; worker_dismiss() waits for it. */
 void worker_leave(const struct worker *worker);
-/* The same, then those beside it, and wait: they free what they hold. */
-void worker_dismiss(struct worker *worker);
+/* The same, then those beside it, and wait: they free what they hold. Kills them when the patience
+ * is over. */
+void worker_dismiss(struct worker *worker, struct child_patience *patience);
 /* Its socket ended, or it must end: wait or kill (force), and return how it ended. */
 struct child_end worker_end(struct worker *worker, bool force);

@@ -9,12 +9,14 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { CASES = 3 };
 
 /* Seen by parent and workers alike. */
 struct shared {
-  bool leaves_late;     /* when the end of its process was told */
+  bool leaves_late; /* when the end of its process was told */
+  bool never_leaves;
   bool prepare_crashes; /* and nothing else */
   atomic_uint prepared, ended, freed;
   const char *prepared_case;
@@ -55,6 +57,9 @@ static enum status fake_run_case(struct engine *engine, const struct bench_case 
 
 static void fake_free(struct engine *engine) {
   (void)engine;
+  while (shared->never_leaves) {
+    (void)pause();
+  }
   if (shared->leaves_late) {
     wait_for(&shared->ended);
   }
@@ -152,6 +157,49 @@ TEST_WITH(crash_ahead_of_the_first_case_costs_none, set_up, tear_down) {
   assert_ok(supervise_run(supervisor, &sink, err), err);
   supervise_free(supervisor);
   assert_int_equal(seen.ok, 2);
+}
+
+/* A driver that hangs when it frees memory. */
+
+static volatile sig_atomic_t interrupts;
+static unsigned told;
+
+static void take_stay(void *context) {
+  ++*(unsigned *)context;
+  interrupts++;
+}
+
+static const struct supervise_options impatient = {.ops = &ops,
+                                                   .processes = 1,
+                                                   .watchdog_floor_ns = 10000000000,
+                                                   .worker_stays = take_stay,
+                                                   .context = &told,
+                                                   .worker_stays_ns = 20000000,
+                                                   .interrupted = &interrupts};
+
+static void hang_and_interrupt(sig_atomic_t before, struct error *err) {
+  interrupts = 0;
+  told = 0;
+  shared->never_leaves = true;
+  const uint64_t begin_ns = child_now_ns();
+  struct supervisor *supervisor = supervise_new(&plan, &impatient);
+  assert_ok(supervise_run(supervisor, &sink, err), err);
+  interrupts = before;
+  supervise_free(supervisor);
+  assert_true(child_now_ns() - begin_ns < 5000000000); /* it would be waited for for 10 s */
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+TEST_WITH(one_that_hangs_is_told_once_and_ended_by_an_interrupt, set_up, tear_down) {
+  hang_and_interrupt(0, err);
+  assert_int_equal(told, 1);
+  hang_and_interrupt(1, err); /* the run was interrupted; now the wait is */
+  assert_int_equal(told, 1);
+}
+
+TEST_WITH(one_that_hangs_is_ended_at_once_after_two_interrupts, set_up, tear_down) {
+  hang_and_interrupt(2, err);
+  assert_int_equal(told, 0);
 }
 
 TEST_GROUP(NULL, NULL);
