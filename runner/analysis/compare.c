@@ -553,6 +553,7 @@ enum status compare(const struct results *results, const enum side *sides,
     compare_set_history(options->earlier, made);
   }
   compare_set_shapes(made);
+  diff_find_rounding(made->inputs, made->input_count);
   made->looks = compare_count_looks(results, sides, options->diff.looks);
   compare_judge(sides, options, made);
   *comparison = made;

@@ -192,6 +192,16 @@ static struct effect diff_paired(const struct work *work) {
   return effect;
 }
 
+/* What the clock adds is known: it has no fewer degrees of freedom (Satterthwaite). */
+static struct effect diff_add_rounding(struct effect effect, double rounding) {
+  const double error = sqrt(effect.error * effect.error + rounding * rounding);
+  if (rounding > 0 && effect.error > 0) {
+    effect.df *= pow(error / effect.error, 4);
+  }
+  effect.error = error;
+  return effect;
+}
+
 static void diff_test_means(const struct diff_case *c, double alpha, struct work *work,
                             struct diff_result *result) {
   const struct diff_prior *prior = &work->prior;
@@ -212,8 +222,8 @@ static void diff_test_means(const struct diff_case *c, double alpha, struct work
     effect.error *= sqrt(work->order.trend_inflation);
     effect.df -= work->order.trend_df;
   }
-  const struct effect walk = diff_order_walk(work, effect);
-  effect = diff_order_wander(work, effect);
+  const struct effect walk = diff_add_rounding(diff_order_walk(work, effect), c->rounding);
+  effect = diff_add_rounding(diff_order_wander(work, effect), c->rounding);
   result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   work->effect = effect;

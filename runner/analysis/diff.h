@@ -38,6 +38,9 @@
  * together, whenever one stops. The interval is a 95 % interval of the last look alone. So it may
  * leave the threshold out where the verdict is still open.
  *
+ * Clocks have steps. Noise averages them out; where it is too small, the error of both sides is
+ * that of a place between two steps that nobody knows (diff_find_rounding()).
+ *
  * Time: runs of both sides that were made in turn are judged as pairs, from three on, where the
  * steps within the sides say that the level drifts or wanders. Where one side follows the other,
  * all cases together say how likely which kind of wandering is, and the interval is the mean over
@@ -160,6 +163,7 @@ struct diff_case {
   /* Of the means of runs of this case on this machine, from earlier ones; df 0 = not known. It
    * counts where each side is one run. */
   double run_variance, run_df;
+  double rounding;   /* diff_find_rounding(): standard error that the clock's steps add, ln */
   bool shares_noise; /* of a group: its cases do, so that they do not tell how it wanders */
   bool paired; /* the runs of the samples are nodes, the same and in the same order on both sides */
   const char *incomparable; /* why the sides cannot be compared; NULL = they can */
@@ -229,6 +233,12 @@ struct diff_summary {
   unsigned rank_processes_least;
   size_t rank_too_few;
 };
+
+/* Sets the error that the steps of a clock add to the change of each case. A GPU counts steps of
+ * 32 ns: a time of 3,120 ns is read as 3,104 or 3,136 ns, in every process, so that no number of
+ * processes tells it. Cases of which half of the values are equal to another one are looked at, and
+ * those of one method have a step if all their times are multiples of it. */
+void diff_find_rounding(struct diff_case *cases, size_t count);
 
 /* results holds count. */
 void diff_compare(const struct diff_case *cases, size_t count, const struct diff_options *options,

@@ -3,6 +3,8 @@
 #include "engine/base/order.h"
 #include "runner/statistics/t_test.h"
 
+#include <math.h>
+
 /* Of cases that share none, the variance of a group of so many is a chi square of at least four
  * degrees of freedom, and in one of ten groups beyond that. */
 static const double SHARED_NOISE = 2;
@@ -109,15 +111,19 @@ struct diff_case diff_group_make(const struct diff_case *cases, const size_t *me
   struct diff_case group = {.started = cases[members[0]].started,
                             .paired = cases[members[0]].paired};
   double *middles = arena_array(arena, count, sizeof *middles);
+  double rounding = 0;
   for (size_t m = 0; m < count; m++) {
     const struct diff_case *c = &cases[members[m]];
     middles[m] = (process_sample_mean(&c->a) + process_sample_mean(&c->b)) / 2;
     group.delta += c->delta / (double)count;
+    rounding += c->rounding * c->rounding;
     group.run_variance += c->run_variance / (double)count; /* at most, if runs share all of it */
     group.run_df = m == 0 || c->run_df < group.run_df ? c->run_df : group.run_df;
   }
   group.a = group_take_side(cases, members, count, false, middles, arena);
   group.b = group_take_side(cases, members, count, true, middles, arena);
+  group.rounding =
+      sqrt(rounding) / (double)count; /* each case is somewhere else between two steps */
   group.shares_noise = group_shares_noise(&group, cases, members, count);
   return group;
 }

@@ -50,7 +50,10 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   const struct needed_belief belief =
       needed_believe(changes, &work->effect, work->delta, work->sd,
                      work->effect.df > 0 ? work->effect.df : INFINITY); /* ranks have none */
-  const unsigned needed = result->is_uneven ? 0 : diff_units_needed(work, &belief, alpha, 0);
+  /* More units do not make the steps of a clock smaller. */
+  const bool is_rounded = 2 * c->rounding * c->rounding > work->effect.error * work->effect.error;
+  const unsigned needed =
+      result->is_uneven || is_rounded ? 0 : diff_units_needed(work, &belief, alpha, 0);
   if (needed == 0 || fewer >= DIFF_PROCESSES_MAX) {
     return;
   }

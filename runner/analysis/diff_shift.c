@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#define SHIFT_NORMAL 1.96 /* of 95 % */
+
 static void shift_widen(const struct diff_case *cases, size_t count, struct shift *shift) {
   double variance = 0;
   double df = INFINITY;
@@ -26,6 +28,21 @@ static void shift_widen(const struct diff_case *cases, size_t count, struct shif
   }
 }
 
+/* Of a median of cases that are each somewhere else between two steps of a clock. */
+static void shift_add_rounding(const struct diff_case *cases, size_t count, struct shift *shift) {
+  double squares = 0;
+  for (size_t i = 0; i < count; i++) {
+    squares += cases[i].rounding * cases[i].rounding; /* 0 without both sides */
+  }
+  if (!(squares > 0 && shift->change_low < shift->change_high)) {
+    return;
+  }
+  const double half = SHIFT_NORMAL * sqrt(M_PI / 2 * squares) / (double)shift->pairs;
+  const double middle = log1p(shift->change);
+  shift->change_low = expm1(middle - hypot(middle - log1p(shift->change_low), half));
+  shift->change_high = expm1(middle + hypot(log1p(shift->change_high) - middle, half));
+}
+
 struct shift diff_shift(const struct diff_case *cases, size_t count) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct shift_pair *pairs = arena_array(&arena, count, sizeof *pairs);
@@ -37,5 +54,6 @@ struct shift diff_shift(const struct diff_case *cases, size_t count) {
   }
   struct shift shift = shift_estimate(pairs, used);
   shift_widen(cases, count, &shift);
+  shift_add_rounding(cases, count, &shift);
   return shift;
 }

@@ -92,7 +92,7 @@ static void distribution_tails(const struct diff_case *cases, size_t count,
   for (size_t i = 0; i < count; i++) {
     tails[i] = cases[i];
     tails[i].delta = DISTRIBUTION_TAIL_DELTAS * cases[i].delta;
-    tails[i].run_df = 0;
+    tails[i].run_df = tails[i].rounding = 0;
     tails[i].a_not_ok = tails[i].b_not_ok = tails[i].corrupt = 0;
     tails[i].a.values = cases[i].tails[0];
     tails[i].b.values = cases[i].tails[1];

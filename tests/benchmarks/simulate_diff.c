@@ -5,7 +5,7 @@
  * medians are of 10 trials that scatter by 0.5 %. Seeded: the same table everywhere, whatever the
  * number of workers.
  *
- *   simulate_diff [DIFFS] [moderated|rank] [WORLD]
+ *   simulate_diff [DIFFS] [moderated|rank] [WORLD] [odd|even]
  *
  * 100 diffs of each kind and moderated unless given; WORLD is a part of a name. One worker per
  * processor.
@@ -58,14 +58,18 @@ struct tally {
   double any, any_provisional, group, distribution, wrong, found, found_provisional, same,
       false_same;
   double covered, groups_covered;
-  double welch_any, welch_found, oracle_found, promise, at_least;
+  double welch_any, welch_wrong, welch_found, oracle_found, promise, at_least;
 };
 
 /* What was simulated of one row: a world, and how many processes a side has. */
 struct cell {
   size_t world, size, first, diffs; /* numbers of the diffs */
+  bool chosen_on;                   /* odd seeds */
   struct tally tally;
   double promised, kept, least, least_kept; /* cases that need so many units, or at least so many */
+  struct spread {
+    double sum, squares, count;
+  } covered, groups_covered; /* shares of diffs */
 };
 
 struct judged {
@@ -205,21 +209,52 @@ static void judge_groups(const struct data *data, const struct diff_options *opt
   arena_fini(&arena);
 }
 
-static double share_covered(const struct diff_result *results, const double *truth, size_t count) {
+static void spread_add(double share, struct spread *spread) {
+  if (!isnan(share)) {
+    spread->sum += share;
+    spread->squares += share * share;
+    spread->count++;
+  }
+}
+
+static void spread_join(const struct spread *part, struct spread *spread) {
+  spread->sum += part->sum;
+  spread->squares += part->squares;
+  spread->count += part->count;
+}
+
+static double spread_mean(const struct spread *spread) {
+  return spread->sum / spread->count; /* NAN of none */
+}
+
+static double spread_error(const struct spread *spread) {
+  const double mean = spread_mean(spread);
+  return sqrt(fmax(0, spread->squares / spread->count - mean * mean) / spread->count);
+}
+
+/* By a clock, what did not change is read alike on both sides, and every interval holds it: `least`
+ * above 0 counts changes alone. */
+static double share_covered(const struct diff_result *results, const double *truth, size_t count,
+                            double least) {
   size_t covered = 0;
   size_t known = 0;
   for (size_t i = 0; i < count; i++) {
-    known += isfinite(results[i].change_low) ? 1 : 0;
-    covered +=
-        log1p(results[i].change_low) <= truth[i] && truth[i] <= log1p(results[i].change_high);
+    if (fabs(truth[i]) >= least && isfinite(results[i].change_low)) {
+      known++;
+      covered +=
+          log1p(results[i].change_low) <= truth[i] && truth[i] <= log1p(results[i].change_high);
+    }
   }
   return (double)covered / (double)known; /* NAN of none */
 }
 
 static void tally_add(const struct world *world, const struct data *data,
-                      const struct judged *judged, bool changed, struct tally *tally) {
+                      const struct judged *judged, bool changed, struct cell *cell) {
+  struct tally *tally = &cell->tally;
   const size_t share = data->count / SHARE;
-  const size_t smalls = world->all_small ? data->count : share;
+  const bool all = world->all_small || world->changes > 0;
+  const size_t smalls = all ? data->count : share;
+  const double margin = -log1p(DELTA);
   size_t right = 0;
   size_t wrong = 0;
   size_t provisional = 0;
@@ -230,16 +265,21 @@ static void tally_add(const struct world *world, const struct data *data,
   size_t groups = 0;
   size_t distributions = 0;
   size_t welch = 0;
+  size_t welch_all = 0;
+  size_t welch_wrong = 0;
   size_t oracle = 0;
   for (size_t i = 0; i < data->count; i++) {
     const struct diff_result *result = &judged->cases[i];
     const bool is_regressed = result->verdict == VERDICT_REGRESSED;
     const bool is_same = result->verdict == VERDICT_SAME && !result->is_provisional;
-    const bool is_large = changed && !world->all_small && i < share;
-    const bool is_small = changed && (world->all_small || (i >= share && i < 2 * share));
-    const bool is_right = is_regressed && (is_large || is_small);
+    const bool is_large = changed && !all && i < share;
+    const bool is_small = changed && (all || (i >= share && i < 2 * share));
+    const bool is_right =
+        is_reported(result) && (is_regressed ? data->truth[i] < margin : data->truth[i] > -margin);
     const bool is_wrong = is_reported(result) && !is_right;
     welch += judged->welch_q[i] <= 0.05 && (!changed || is_large);
+    welch_all += judged->welch_q[i] <= 0.05;
+    welch_wrong += judged->welch_q[i] <= 0.05 && !(fabs(data->truth[i]) > -margin);
     oracle += judged->oracle_q[i] <= 0.05 && is_large;
     right += is_right && is_firm(result);
     wrong += is_wrong && is_firm(result);
@@ -249,10 +289,16 @@ static void tally_add(const struct world *world, const struct data *data,
     same += !changed && is_same;
     distributions += judged->distributions[i].kind != DISTRIBUTION_SAME &&
                      !judged->distributions[i].is_provisional;
-    false_same += is_small && is_same;
+    false_same += is_small && is_same && fabs(data->truth[i]) > -margin;
   }
   for (size_t g = 0; g < GROUPS; g++) {
     groups += is_firm(&judged->groups[g]);
+  }
+  spread_add(share_covered(judged->cases, data->truth, data->count, world->tick > 0 ? 1e-9 : 0),
+             &cell->covered);
+  if (world->tick == 0 || (changed && world->changes > 0)) { /* as the cases */
+    spread_add(share_covered(judged->groups, judged->group_truth, GROUPS, 0),
+               &cell->groups_covered);
   }
   if (!changed) {
     tally->any += wrong > 0;
@@ -261,18 +307,23 @@ static void tally_add(const struct world *world, const struct data *data,
     tally->group += groups > 0;
     tally->distribution += distributions > 0;
     tally->same += (double)same / (double)data->count;
-    tally->covered += share_covered(judged->cases, data->truth, data->count);
     return;
   }
-  tally->groups_covered += share_covered(judged->groups, judged->group_truth, GROUPS);
+  tally->welch_wrong += welch_all > 0 ? (double)welch_wrong / (double)welch_all : 0;
   tally->wrong += right + wrong > 0 ? (double)wrong / (double)(right + wrong) : 0;
-  tally->found +=
-      world->all_small ? is_firm(&judged->groups[0]) : (double)found_firm / (double)share;
-  tally->oracle_found +=
-      world->all_small ? judged->oracle_all <= 0.05 : (double)oracle / (double)share;
-  tally->welch_found += world->all_small ? NAN : (double)welch / (double)share;
-  tally->found_provisional +=
-      world->all_small ? is_reported(&judged->groups[0]) : (double)found / (double)share;
+  if (world->changes > 0) {
+    tally->found = tally->oracle_found = tally->welch_found = tally->found_provisional = NAN;
+  } else if (world->all_small) {
+    tally->found += is_firm(&judged->groups[0]);
+    tally->found_provisional += is_reported(&judged->groups[0]);
+    tally->oracle_found += judged->oracle_all <= 0.05;
+    tally->welch_found = NAN;
+  } else {
+    tally->found += (double)found_firm / (double)share;
+    tally->found_provisional += (double)found / (double)share;
+    tally->oracle_found += (double)oracle / (double)share;
+    tally->welch_found += (double)welch / (double)share;
+  }
   tally->false_same += (double)false_same / (double)smalls;
 }
 
@@ -285,9 +336,11 @@ struct board {
   struct cell jobs[JOBS_MAX]; /* those of one row are adjacent */
 };
 
-/* Whether a share that was found n times is 93 to 97 %, give or take chance; wide: or more. */
-static bool is_covered(double share, double n, bool wide) {
-  const double chance = 2 * sqrt(0.05 * 0.95 / n);
+/* Whether intervals hold the change in 93 to 97 %, give or take chance between diffs; wide: or more
+ * often. */
+static bool is_covered(const struct spread *spread, bool wide) {
+  const double share = spread_mean(spread);
+  const double chance = 2 * spread_error(spread);
   return !(share < 0.93 - chance) && (wide || !(share > 0.97 + chance)); /* of none it is NAN */
 }
 
@@ -307,7 +360,8 @@ static bool keeps_promises(const struct cell *cell, double diffs) {
   const bool noisy = strcmp(world->name, "normal, 1.5 %") == 0;
   const bool in_turn = (world->order == ABAB || world->order == ABBA) && world->looks == ONE_LOOK &&
                        world->layout != ONE_RUN && world->layout != A_ONE_RUN;
-  const bool welch = processes >= 10 && in_turn && is_rare(t->welch_any, diffs);
+  const bool welch =
+      processes >= 10 && in_turn && is_rare(t->welch_any, diffs) && is_rare(t->welch_wrong, diffs);
   /* The cases of a diff may share their noise: so many diffs, not cases, were drawn. */
   const double chance = 2 * sqrt(t->welch_found * (1 - t->welch_found) / diffs);
   const bool more = !welch || !(t->welch_found > t->found + chance);
@@ -317,7 +371,7 @@ static bool keeps_promises(const struct cell *cell, double diffs) {
   const bool wide = world->order == A_THEN_B || world->order == B_THEN_A;
   const bool covered =
       world->tick > 0 || odd || processes < DIFF_PROCESSES_FIRM ||
-      (is_covered(t->covered, diffs, wide) && is_covered(t->groups_covered, diffs, true));
+      (is_covered(&cell->covered, wide) && is_covered(&cell->groups_covered, true));
   const bool kept = !(t->promise < 0.8 - 2 * sqrt(0.8 * 0.2 / diffs));
   return more && kept && covered && is_rare(t->any, diffs) && is_rare(t->group, diffs) &&
          is_rare(t->wrong, diffs) && (is_rare(t->distribution, diffs) || world->a_sd > 0) &&
@@ -332,10 +386,12 @@ static void cell_run(struct cell *cell, const struct diff_options *options, stru
   struct generator g;
   told.looks = world->looks == LOOKS_TOLD ? LOOKS : 0;
   /* The same among all as alone. */
-  generator_seed(&g, JOBS_MAX * (1000 * cell->world + cell->size) + cell->first / JOB_DIFFS);
+  generator_seed(&g, 2 * (JOBS_MAX * (1000 * cell->world + cell->size) + cell->first / JOB_DIFFS) +
+                         (cell->chosen_on ? 1 : 0));
   for (size_t d = 0; d < 2 * cell->diffs; d++) {
     const bool changed = d % 2 == 1;
     world_simulate(data, world, PROCESSES[cell->size], changed, &g);
+    diff_find_rounding(data->cases, data->count);
     if (world->looks == ONE_LOOK) {
       diff_compare(data->cases, data->count, &told, judged->cases, &judged->summary);
       diff_suspect(data->cases, data->count, &told, judged->cases);
@@ -347,7 +403,7 @@ static void cell_run(struct cell *cell, const struct diff_options *options, stru
     judge_groups(data, &told, judged);
     judge_welch(data, told.looks, judged);
     judge_oracle(data, judged);
-    tally_add(world, data, judged, changed, &cell->tally);
+    tally_add(world, data, judged, changed, cell);
     if (world_goes_on(world) && PROCESSES[cell->size] >= DIFF_PROCESSES_FIRM) {
       judge_promises(data, &told, judged, cell);
     }
@@ -369,10 +425,14 @@ static size_t cell_sum(const struct cell *jobs, size_t count, struct cell *row) 
     row->kept += jobs[used].kept;
     row->least += jobs[used].least;
     row->least_kept += jobs[used].least_kept;
+    spread_join(&jobs[used].covered, &row->covered);
+    spread_join(&jobs[used].groups_covered, &row->groups_covered);
   }
   for (size_t i = 0; i < sizeof row->tally / sizeof *sums; i++) {
     sums[i] /= (double)row->diffs;
   }
+  row->tally.covered = spread_mean(&row->covered);
+  row->tally.groups_covered = spread_mean(&row->groups_covered);
   row->tally.promise = row->promised >= PROMISES_MIN ? row->kept / row->promised : NAN;
   row->tally.at_least = row->least >= PROMISES_MIN ? row->least_kept / row->least : NAN;
   return used;
@@ -392,9 +452,10 @@ static bool print_board(const struct board *board, bool all, size_t *rows) {
   bool fine = true;
   (void)printf(
       "| %-36s | units |   any |  any? | group | distr | wrong | found | found?|  same | false | "
-      "cover | of gr | W any | Welch | orac. | prom. | least |\n"
+      "cover | of gr | W any | W wr. | Welch | orac. | prom. | least |\n"
       "|--------------------------------------|------:|------:|------:|------:|------:|------:|"
-      "------:|------:|------:|------:|------:|------:|------:|------:|------:|------:|------:|\n",
+      "------:|------:|------:|------:|------:|------:|------:|------:|------:|------:|------:|"
+      "------:|\n",
       "world: spread between processes; %");
   for (size_t i = 0; i < board->count; ++*rows) {
     struct cell row;
@@ -453,7 +514,7 @@ int main(int argc, char **argv) {
   struct diff_options options = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
   if (diffs < 1 || diffs > DIFFS_MAX ||
       (argc > 2 && !diff_method_parse(argv[2], &options.method))) {
-    (void)fprintf(stderr, "usage: simulate_diff [DIFFS] [moderated|rank] [WORLD]\n");
+    (void)fprintf(stderr, "usage: simulate_diff [DIFFS] [moderated|rank] [WORLD] [odd|even]\n");
     return 2;
   }
   struct board *board =
@@ -469,8 +530,12 @@ int main(int argc, char **argv) {
           (!large || strcmp(WORLDS[w].name, "normal, 1.5 %") == 0)) {
         for (size_t d = 0; d < (size_t)diffs && board->count < JOBS_MAX; d += JOB_DIFFS) {
           const size_t left = (size_t)diffs - d;
-          board->jobs[board->count++] = (struct cell){
-              .world = w, .size = p, .first = d, .diffs = left < JOB_DIFFS ? left : JOB_DIFFS};
+          board->jobs[board->count++] =
+              (struct cell){.world = w,
+                            .size = p,
+                            .first = d,
+                            .diffs = left < JOB_DIFFS ? left : JOB_DIFFS,
+                            .chosen_on = argc > 4 && strcmp(argv[4], "odd") == 0};
         }
       }
     }

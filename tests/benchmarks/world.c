@@ -3,6 +3,8 @@
 #include <math.h>
 
 static const double NODE_SD = 0.02, TRIALS_SD = 0.005;
+static const double LENGTHS =
+    0.35; /* of the cases that a clock's steps matter to, ln, either way */
 /* Of the median of TRIALS values of variance 1. */
 static const double MEDIAN_VARIANCE = 0.1383;
 
@@ -26,7 +28,10 @@ const struct world WORLDS[] = {
     {"the same, 24 cases", .sd_low = 0.0005, .sd_high = 0.0005, .placement = 0.025, .cases = 24},
     {"two tight modes of processes, 5 %", .sd_low = 0.0005, .sd_high = 0.0005, .placement = 0.025,
      .whole = true},
-    {"a clock of 2 %", QUIET, .tick = 0.02},
+    {"a clock of 2 %; 0.8 % slower", QUIET, .tick = 0.02, .small = -0.008},
+    {"a clock of 2 %, all cases change", QUIET, .tick = 0.02, .changes = 0.02},
+    {"a clock of 2 %, noise of 0.6 %", .sd_low = 0.006, .sd_high = 0.006, .tick = 0.02,
+     .changes = 0.02},
     {"no spread at all", .sd_low = 1e-9, .sd_high = 1e-9, .tick = 0.0001},
     {"shared by a GPU's cases, 0.8 %", .sd_low = 0.008, .sd_high = 0.008, .shared = 0.8,
      .by_gpu = true},
@@ -242,11 +247,15 @@ static struct oracle oracle_estimate(const struct world *world, const struct ora
 }
 
 /* The true change of a case's rate. */
-static double world_truth(const struct world *world, size_t i, size_t count, bool changed) {
+static double world_truth(const struct world *world, size_t i, size_t count, bool changed,
+                          struct generator *g) {
   const size_t share = count / SHARE;
   const double small = log1p(world->small < 0 ? world->small : SMALL_CHANGE);
   if (!changed) {
     return 0;
+  }
+  if (world->changes > 0) {
+    return world->changes * (2 * uniform(g) - 1);
   }
   return world->all_small ? small : i < share ? log1p(CHANGE) : i < 2 * share ? small : 0;
 }
@@ -255,6 +264,7 @@ static void world_case(struct data *data, const struct world *world, size_t i,
                        const struct common *common, double last, const size_t used[SIDES],
                        struct generator *g) {
   const double sd = world->sd_low * pow(world->sd_high / world->sd_low, uniform(g));
+  const double length = world->tick > 0 ? LENGTHS * (2 * uniform(g) - 1) : 0;
   double own[SIDES * PROCESSES_MAX] = {0};
   if (world->run_sd > 0) {
     world_levels(world, own, g);
@@ -274,7 +284,7 @@ static void world_case(struct data *data, const struct world *world, size_t i,
       double value = 12 - (side == SIDE_B ? data->truth[i] : 0) + of_run + odd + common->node[p] +
                      world_value(world, side_sd, common->process[side][p][i % GPUS], data, g);
       if (world->tick > 0) {
-        value = log(fmax(1, round(exp(value - 12) / world->tick)) * world->tick) + 12;
+        value = log(fmax(1, round(exp(value - 12 + length) / world->tick)) * world->tick) + 12;
       }
       data->values[i][side][p] = value;
       if (p < used[side]) {
@@ -293,6 +303,7 @@ static void world_case(struct data *data, const struct world *world, size_t i,
     }
   }
   data->oracles[i] = oracle_estimate(world, units, unit_count);
+  data->oracles[i].error = hypot(data->oracles[i].error, world->tick / exp(length) / sqrt(6));
   data->cases[i] = (struct diff_case){.delta = DELTA,
                                       .families = {(uint32_t)i % 4, 0, 0},
                                       .paired = world->layout == NODES,
@@ -343,7 +354,7 @@ void world_simulate(struct data *data, const struct world *world, size_t process
     last += (double)world_run(world, side, used[side] + (side == SIDE_B ? later : 0) - 1) + 1;
   }
   for (size_t i = 0; i < data->count; i++) {
-    data->truth[i] = world_truth(world, i, data->count, changed) + log1p(world->shift);
+    data->truth[i] = world_truth(world, i, data->count, changed, g) + log1p(world->shift);
     world_case(data, world, i, &common, last, used, g);
     struct process_sample *const sides[SIDES] = {&data->cases[i].a, &data->cases[i].b};
     for (size_t side = 0; side < SIDES; side++) {

@@ -38,7 +38,8 @@ struct world {
   double history_runs;    /* earlier runs by which a case's variance between runs is known */
   enum layout layout;
   enum order order;
-  double small; /* the small change, where it is not SMALL_CHANGE */
+  double changes; /* of each case, up to so much either way, instead of the small and the large */
+  double small;   /* the small change, where it is not SMALL_CHANGE */
   bool all_small;
   enum looks looks;
 };

@@ -1,0 +1,142 @@
+#include "runner/analysis/diff.h"
+
+#include "engine/base/arena.h"
+#include "engine/base/macros.h"
+#include "engine/base/order.h"
+#include "runner/statistics/sample.h"
+
+#include <math.h>
+
+static const double STEP_LEAST = 1e-4;   /* of a time: finer steps do not matter */
+static const double ON_STEP = 1e-5;      /* of a step: so near is a multiple */
+static const double HALVES_MOST = 0.2;   /* of times that are the middle of two steps: medians */
+static const double MIXED_COUNTS = 0.75; /* the middle has no edge */
+enum { DIFFERENT_LEAST = 5, HALVES_LEAST = 10 };
+
+/* A time of a case that may be of a clock with steps, in ns. */
+struct step_time {
+  uint32_t family; /* method: cases of one have one clock */
+  double ns;
+  size_t of; /* case */
+};
+
+ORDER_DEFINE(clock_compare_times, struct step_time,
+             ORDER(x->family, y->family) ?: ORDER(x->ns, y->ns) ?: ORDER(x->of, y->of))
+
+/* The different values of both sides; 0 where more than half of the values differ. */
+static size_t clock_take_values(const struct diff_case *c, double *different) {
+  const struct process_sample *sides[2] = {&c->a, &c->b};
+  const size_t most = diff_has_both_sides(c) ? (c->a.count + c->b.count) / 2 : 0;
+  size_t used = 0;
+  for (size_t s = 0; s < 2; s++) {
+    for (size_t i = 0; i < sides[s]->count; i++) {
+      const double value = sides[s]->values[i];
+      if (!ANY_OF(k, used, fabs(different[k] - value) < 1e-12)) {
+        if (used == most) {
+          return 0;
+        }
+        different[used++] = value;
+      }
+    }
+  }
+  return used;
+}
+
+/* The largest number that both are multiples of; below `least` it is some number below. */
+static double clock_common_step(double x, double y, double least) {
+  while (y > least) {
+    const double rest = fabs(remainder(x, y));
+    x = y;
+    y = rest > ON_STEP * y ? rest : 0;
+  }
+  return y > 0 ? y : x;
+}
+
+/* The step that all times of a clock, in ascending order, are multiples of; 0 = there is none. */
+static double clock_find_step(const struct step_time *times, size_t count) {
+  double step = times[0].ns;
+  size_t different = 1;
+  for (size_t i = 1; i < count; i++) {
+    if (times[i].ns > times[i - 1].ns * (1 + 1e-12)) {
+      step = clock_common_step(times[i].ns, step, STEP_LEAST * times[0].ns);
+      different++;
+    }
+  }
+  const size_t odd = SUM_OF(i, count, fabs(remainder(times[i].ns / step, 2)) > 0.5);
+  if (different >= HALVES_LEAST && (double)odd <= HALVES_MOST * (double)count) {
+    step *= 2;
+  }
+  return different >= DIFFERENT_LEAST && step > STEP_LEAST * times[0].ns ? step : 0;
+}
+
+static bool clock_reads_alike(const struct sample *side) {
+  return side->variance < STEP_LEAST * STEP_LEAST;
+}
+
+/* The variance that rounding adds to the mean of one side. Noise beyond a step's size averages it
+ * out: of the Fourier series of the error by the place between two steps, the term k falls with
+ * exp(-2 (pi k sd)^2) (Widrow and Kollar 2008, "Quantization Noise", chapter 4). The first term's
+ * exponent is taken for all. A side whose values are all equal is not near the middle of two steps,
+ * where noise shows two values: `mixed`, the share of the sides that have these, is the part of a
+ * step where it cannot be. */
+static double clock_rounding(const struct process_sample *side, double step_ns, double mixed) {
+  const struct sample sample = sample_summary(side->values, side->count);
+  const double step = step_ns / exp(sample.mean);
+  const double noise = fmax(0, sample.variance / (step * step) - 1.0 / 12);
+  const double place =
+      clock_reads_alike(&sample) ? pow(1 - MIXED_COUNTS * mixed, 2) : exp(-4 * M_PI * M_PI * noise);
+  return step * step / 12 * place;
+}
+
+/* Sets the error of the cases that the times of one clock are of. */
+static void clock_set_rounding(const struct step_time *times, size_t count, double step,
+                               struct diff_case *cases) {
+  double sides = 0;
+  double mixed = 0;
+  for (size_t pass = 0; pass < 2; pass++) {
+    for (size_t k = 0; k < count; k++) {
+      struct diff_case *c = &cases[times[k].of];
+      if (pass > 0) {
+        c->rounding = sqrt(clock_rounding(&c->a, step, mixed / sides) +
+                           clock_rounding(&c->b, step, mixed / sides));
+        continue;
+      }
+      if (c->rounding > 0) { /* counted */
+        continue;
+      }
+      const struct sample a = sample_summary(c->a.values, c->a.count);
+      const struct sample b = sample_summary(c->b.values, c->b.count);
+      mixed += !clock_reads_alike(&a) + !clock_reads_alike(&b);
+      sides += 2;
+      c->rounding = 1;
+    }
+  }
+}
+
+void diff_find_rounding(struct diff_case *cases, size_t count) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct step_time *times = NULL;
+  size_t used = 0;
+  size_t capacity = 0;
+  size_t most = 0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t own = cases[i].a.count + cases[i].b.count;
+    most = own > most ? own : most;
+    cases[i].rounding = 0;
+  }
+  double *different = arena_array(&arena, most, sizeof *different);
+  for (size_t i = 0; i < count; i++) {
+    const size_t own = clock_take_values(&cases[i], different);
+    for (size_t k = 0; k < own; k++) {
+      *ARENA_ADD(&arena, times, used, &capacity) =
+          (struct step_time){cases[i].families[DIFF_FAMILY_LEVELS - 1], exp(different[k]), i};
+    }
+  }
+  ORDER_SORT(times, used, clock_compare_times);
+  FOR_EACH_GROUP(first, end, used, times[end].family == times[first].family) {
+    const double step = clock_find_step(times + first, end - first);
+    if (step > 0) {
+      clock_set_rounding(times + first, end - first, step, cases);
+    }
+  }
+}
