@@ -1,6 +1,7 @@
 /* environment.c - inserts the facts about a machine. Values that change by themselves (free memory,
- * utilisation, the speed of an idle link) are not part of an environment: two runs on an unchanged
- * machine have the same one. */
+ * utilisation, the speed of an idle link) are not part of an environment, nor are the words that
+ * say why a fact is unavailable: two runs on an unchanged machine have the same one, and it keeps
+ * the words of the first. */
 #include "engine/machine/machine.h"
 #include "runner/record/manage.h"
 #include "runner/record/record_internal.h"
@@ -45,7 +46,7 @@ static enum status record_environment_key(struct record *record, const struct ma
   content_int(content, machine->simulated);
   content_text(content, machine->host_name);
   content_text(content, machine->source);
-  content_text(content, machine->cuda_state);
+  content_text(content, strcmp(machine->cuda_state, "ok") == 0 ? "ok" : "");
   content_int(content, machine->gpu_count);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     record_take_keys(&gpu, content, &machine->gpus[i], GPU_KEYS, GPU_KEY_COUNT);
@@ -64,8 +65,9 @@ static enum status record_environment_key(struct record *record, const struct ma
   for (uint32_t i = 0; i < machine->fact_count; i++) {
     content_text(content, machine->facts[i].name);
     content_int(content, machine->facts[i].gpu);
+    const bool known = machine->facts[i].state == FACT_OK;
     content_text(content, fact_state_text(machine->facts[i].state));
-    content_text(content, machine->facts[i].value);
+    content_text(content, known ? machine->facts[i].value : "");
   }
   if (machine->node_name[0] != '\0') { /* only then: other keys stay as they were */
     content_text(content, machine->node_name);

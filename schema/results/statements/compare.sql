@@ -8,8 +8,8 @@ FROM run r JOIN scenario s ON s.id = r.scenario WHERE r.id BETWEEN :first AND :l
 ORDER BY r.started_at_ns, r.id;
 
 -- name: environment
--- Each column becomes a fact with its name.
-SELECT simulated, host_name, node, cuda_state, driver_version, driver_branch, kernel_module,
+-- Each column becomes a fact with its name. NULL is a value that is unavailable, whatever words say why.
+SELECT simulated, host_name, node, CASE cuda_state WHEN 'ok' THEN 'ok' END AS cuda_state, driver_version, driver_branch, kernel_module,
   cuda_driver_version, kernel, os, boot_id, cpu_model, hypervisor, gpu_name, gpu_count, node_count
 FROM environment WHERE id = :environment;
 

@@ -194,6 +194,36 @@ FIXTURE_TEST(telemetry_is_joined_to_the_case) {
                "1");
 }
 
+/* Another version of haul may say in other words why a fact is unavailable. */
+FIXTURE_TEST(words_of_a_reason_make_no_other_environment) {
+  fixture_record_run(fixture, 1);
+  fixture_set_fact(fixture, "microcode", "cannot be read"); /* its state is "denied" */
+  fixture_record_run(fixture, 1);
+  assert_query(fixture, "select count(*) from environment", "1");
+  static const char *const STATES[] = {"no driver", "no NVIDIA driver"};
+  for (size_t i = 0; i < COUNT_OF(STATES); i++) {
+    (void)snprintf(fixture->machine->cuda_state, sizeof fixture->machine->cuda_state, "%s",
+                   STATES[i]);
+    fixture_record_run(fixture, 1);
+    assert_query(fixture, "select count(*) from environment", "2");
+  }
+}
+
+/* One of a version whose keys contained the words: the next run adds a row, and that is all. */
+FIXTURE_TEST(an_environment_with_another_key_is_the_same_machine) {
+  fixture_record_run(fixture, 1);
+  fixture_execute(fixture->path, "update environment set key = printf('%032d', 1)");
+  fixture_execute(fixture->path, "update environment_fact set value = 'in other words' "
+                                 "where name = 'microcode'");
+  fixture_record_run(fixture, 1);
+  fixture_record_run(fixture, 1);
+  assert_query(fixture, "select count(*) from environment", "2");
+  assert_query(fixture, "select group_concat(runs) from v_host", "3");
+  assert_query(fixture, "select group_concat(DISTINCT runs) from v_card", "3");
+  assert_query(fixture, "select group_concat(DISTINCT runs) from v_fact_seen", "3");
+  assert_query(fixture, "select group_concat(DISTINCT runs) from v_driver", "3");
+}
+
 FIXTURE_TEST(equal_content_is_stored_once) {
   fixture_record_run(fixture, 1);
   fixture->machine->gpus[0].free_memory_bytes = 12345; /* changes by itself */

@@ -215,10 +215,14 @@ TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down, struct opened *
 
 TEST_WITH(facts_are_found_by_name, set_up, tear_down, struct opened *opened) {
   struct results *m = opened->results;
+  fixture_execute(opened->fixture->path,
+                  "update environment set cuda_state = 'no driver' where id = 2");
   assert_ok(results_add_all_runs(m, opened->database, err), err);
   assert_int_equal(m->run_count, 3);
   assert_int_equal(m->environment_count, 2);
   assert_string_equal(results_run_fact(m, 2, "driver_version"), "590.1.2");
+  assert_string_equal(results_run_fact(m, 0, "cuda_state"), "ok");
+  assert_null(results_run_fact(m, 2, "cuda_state")); /* whatever words say why */
   assert_string_equal(results_run_fact(m, 0, "tag"), "a");
   assert_null(results_run_fact(m, 2, "tag"));
   assert_string_equal(results_run_fact(m, 0, "origin"), "measured");
