@@ -12,6 +12,7 @@
 ENUM_NAMES_DEFINE(side, SIDE_LIST)
 ENUM_NAMES_DEFINE(delta_source, DELTA_SOURCE_LIST)
 ENUM_NAMES_DEFINE(moved, MOVED_LIST)
+ENUM_NAMES_DEFINE(rate_kind, RATE_KIND_LIST)
 
 double figure_value(const struct results_case *bench, double ns) {
   const double units = (double)bench->units;
@@ -215,14 +216,28 @@ static void compare_set_confounded(const enum side *sides, struct comparison *co
 
 /* ---- verdicts ---- */
 
-static void compare_set_change(struct comparison_row *row, const struct diff_result *result) {
-  row->change = result->change;
-  row->change_low = result->change_low;
-  row->change_high = result->change_high;
-  if (!figure_is_rate(row->figure)) {
-    row->change = 1 / (1 + result->change) - 1;
-    row->change_low = 1 / (1 + result->change_high) - 1;
-    row->change_high = 1 / (1 + result->change_low) - 1;
+/* The values become those of the units that were tested, as the change is: without odd ones. */
+static void compare_set_rate(enum figure figure, const struct diff_result *result,
+                             struct rate_change *rate) {
+  const bool is_rate = figure_is_rate(figure);
+  rate->result = *result;
+  rate->change = is_rate ? result->change : 1 / (1 + result->change) - 1;
+  rate->change_low = is_rate ? result->change_low : 1 / (1 + result->change_high) - 1;
+  rate->change_high = is_rate ? result->change_high : 1 / (1 + result->change_low) - 1;
+  for (size_t s = 0; s < SIDES; s++) {
+    const double shift = result->odd.shifts[s];
+    rate->values[s] *= exp(is_rate ? shift : -shift);
+  }
+}
+
+static void compare_show_rate(struct comparison_row *row, const struct rate_change *rate) {
+  row->result = rate->result;
+  row->change = rate->change;
+  row->change_low = rate->change_low;
+  row->change_high = rate->change_high;
+  for (size_t s = 0; s < SIDES; s++) {
+    row->sides[s].value = rate->values[s];
+    row->sides[s].left_out = rate->result.odd.counts[s];
   }
 }
 
@@ -459,28 +474,32 @@ static void compare_set_judged(struct comparison *comparison) {
   }
 }
 
-/* What a change is of. Noise may hide that of a link: then the undisturbed rates are shown. */
-static void compare_set_moved(struct comparison_row *row, const struct undisturbed_rates *rates,
-                              const struct diff_result *undisturbed) {
-  const bool typical = verdict_is_change(row->result.verdict);
-  const bool link = verdict_is_change(undisturbed->verdict);
-  row->moved = typical && link && row->result.verdict == undisturbed->verdict ? MOVED_BOTH
-               : typical                                                      ? MOVED_TYPICAL
-               : link && row->result.verdict != VERDICT_BROKEN                ? MOVED_UNDISTURBED
-                                                                              : MOVED_UNKNOWN;
-  if (row->moved == MOVED_UNDISTURBED) {
-    row->result = *undisturbed;
-    row->sides[SIDE_A].value = rates->values[SIDE_A];
-    row->sides[SIDE_B].value = rates->values[SIDE_B];
-  }
+/* Which rate a row shows: that of the link, if it changed. That of a broken case is not shown. */
+static void compare_choose_rate(struct comparison_row *row) {
+  const enum verdict typical = row->rates->of[RATE_TYPICAL].result.verdict;
+  const enum verdict link = row->rates->of[RATE_UNDISTURBED].result.verdict;
+  row->moved = verdict_is_change(typical) ? (link == typical ? MOVED_BOTH : MOVED_TYPICAL)
+               : verdict_is_change(link) && typical != VERDICT_BROKEN ? MOVED_UNDISTURBED
+                                                                      : MOVED_UNKNOWN;
+  row->rate =
+      row->moved == MOVED_BOTH || row->moved == MOVED_UNDISTURBED ? RATE_UNDISTURBED : RATE_TYPICAL;
 }
 
-/* The values are those of the units that were tested, as the change is. */
-static void compare_leave_odd_out(struct comparison_row *row) {
-  for (size_t s = 0; s < SIDES; s++) {
-    const double shift = row->result.odd.shifts[s];
-    row->sides[s].left_out = row->result.odd.counts[s];
-    row->sides[s].value *= exp(figure_is_rate(row->figure) ? shift : -shift);
+/* undisturbed: NULL where the row has one rate. */
+static void compare_set_result(struct comparison_row *row, const struct diff_result *typical,
+                               const struct diff_result *undisturbed) {
+  struct rate_change only = {.values = {row->sides[SIDE_A].value, row->sides[SIDE_B].value}};
+  compare_set_rate(row->figure, typical, &only);
+  if (undisturbed != NULL) {
+    row->rates->of[RATE_TYPICAL] = only;
+    compare_set_rate(row->figure, undisturbed, &row->rates->of[RATE_UNDISTURBED]);
+    compare_choose_rate(row);
+  }
+  compare_show_rate(row, undisturbed != NULL ? &row->rates->of[row->rate] : &only);
+  if (row->moved == MOVED_BOTH && !typical->is_provisional) { /* that it changed is sure */
+    row->result.is_provisional = false;
+    row->result.doubt = DIFF_DOUBT_NONE;
+    row->result.units_needed = 0;
   }
 }
 
@@ -490,12 +509,17 @@ static void compare_judge(const enum side *sides, const struct compare_options *
   struct diff_options diff = options->diff;
   diff.looks = comparison->looks;
   const size_t rows = comparison->row_count;
-  const size_t count = rows + comparison->undisturbed_count;
+  const size_t count = rows + comparison->rates_count;
   struct diff_case *cases = arena_array(&arena, count, sizeof *cases);
   struct diff_result *found = arena_array(&arena, count, sizeof *found);
-  for (size_t i = 0; i < count; i++) {
-    cases[i] = i < rows ? comparison->inputs[i] : comparison->undisturbed[i - rows].input;
+  size_t next = rows; /* of the undisturbed rates, in the order of their rows */
+  for (size_t i = 0; i < rows; i++) {
+    cases[i] = comparison->inputs[i];
+    if (comparison->rows[i].rates != NULL) {
+      cases[next++] = comparison->rows[i].rates->input;
+    }
   }
+  next = rows;
   diff.own = rows;
   diff_compare(cases, count, &diff, found, &comparison->summary);
   diff_suspect(cases, count, &diff, found);
@@ -504,20 +528,13 @@ static void compare_judge(const enum side *sides, const struct compare_options *
   distribution_compare(comparison->inputs, rows, &diff, found, &comparison->summary, distributions);
   for (size_t i = 0; i < rows; i++) {
     struct comparison_row *row = &comparison->rows[i];
-    row->result = found[i];
     row->distribution = distributions[i];
-    if (row->undisturbed > 0) {
-      compare_set_moved(row, &comparison->undisturbed[row->undisturbed - 1],
-                        &found[rows + row->undisturbed - 1]);
-      found[i] = row->result;
-    }
-    compare_leave_odd_out(row);
-    compare_set_change(&comparison->rows[i], &found[i]);
-    if (found[i].unit == DIFF_UNIT_NODE) {
+    compare_set_result(row, &found[i], row->rates != NULL ? &found[next++] : NULL);
+    if (row->result.unit == DIFF_UNIT_NODE) {
       comparison->judged =
           "Each node counts once: it is compared with itself, and the nodes' changes with "
           "each other";
-    } else if (found[i].unit == DIFF_UNIT_RUN && comparison->judged == NULL) {
+    } else if (row->result.unit == DIFF_UNIT_RUN && comparison->judged == NULL) {
       compare_set_judged(comparison);
     }
   }

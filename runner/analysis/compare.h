@@ -12,7 +12,8 @@
  * differs in their definitions. A case with a rate above its peak, on either side, is INCOMPARABLE.
  *
  * Where processes visited a case again, its undisturbed rates are judged, too, in the same diff and
- * so under one false discovery rate. If they alone changed, that is the row's result.
+ * so under one false discovery rate. If they changed, that is what happened to the link and the
+ * row's result, whatever noise adds. If the typical rates alone changed, noise did.
  *
  * Real and simulated results are never on two sides of one comparison. Nothing here prints, reads
  * files or speaks SQL. Texts belong to the measured data or the comparison's arena. */
@@ -72,9 +73,26 @@ struct comparison_side {
 #define MOVED_LIST(X)                                                                              \
   X(MOVED_UNKNOWN, "")                /* nothing did, or no process visited the case again */      \
   X(MOVED_TYPICAL, "typical")         /* what others do on the host */                             \
-  X(MOVED_UNDISTURBED, "undisturbed") /* the link, hidden by noise: the row's figures are it */    \
+  X(MOVED_UNDISTURBED, "undisturbed") /* the link, hidden by noise */                              \
   X(MOVED_BOTH, "typical and undisturbed")
 ENUM_NAMES_DECLARE(moved, MOVED_LIST)
+
+#define RATE_KIND_LIST(X) X(RATE_TYPICAL, "typical") X(RATE_UNDISTURBED, "undisturbed")
+ENUM_NAMES_DECLARE(rate_kind, RATE_KIND_LIST)
+
+/* One of them, compared. */
+struct rate_change {
+  struct diff_result result;
+  double values[SIDES]; /* as of a side */
+  /* Of the figure, b over a - 1, with its 95 % interval; NAN as in diff_result. */
+  double change, change_low, change_high;
+};
+
+/* Both, of a case that processes visited again. */
+struct case_rates {
+  struct diff_case input; /* of the undisturbed rates */
+  struct rate_change of[rate_kind_name_count];
+};
 
 struct comparison_row {
   size_t bench; /* in results.cases: of side b, if it has the case */
@@ -86,18 +104,13 @@ struct comparison_row {
   enum delta_source delta_from;
   /* Change of the figure, b over a - 1, with its 95 % interval; NAN as in diff_result. */
   double change, change_low, change_high;
-  const char *hardware; /* which of several: "GPU-..."; NULL = the case has one row */
-  const char *reason;   /* of BROKEN, INCOMPARABLE, NEW, MISSING; may be NULL */
-  bool other_gpu;       /* INCOMPARABLE, but with compare_options.any_hardware */
-  size_t input;         /* in comparison.inputs */
-  size_t undisturbed; /* from 1 in comparison.undisturbed; 0 = no process visited the case again */
+  const char *hardware;     /* which of several: "GPU-..."; NULL = the case has one row */
+  const char *reason;       /* of BROKEN, INCOMPARABLE, NEW, MISSING; may be NULL */
+  bool other_gpu;           /* INCOMPARABLE, but with compare_options.any_hardware */
+  size_t input;             /* in comparison.inputs */
+  enum rate_kind rate;      /* what the figures of the row are */
+  struct case_rates *rates; /* NULL = no process visited the case again */
   enum moved moved;
-};
-
-/* The undisturbed rates of a row whose case processes visited again. */
-struct undisturbed_rates {
-  struct diff_case input;
-  double values[SIDES]; /* as of a side */
 };
 
 struct fact_difference {
@@ -171,8 +184,7 @@ struct comparison {
   size_t flaky_count;       /* of the rows: not always ok, but no more often in B than by chance */
   struct diff_case *inputs; /* of diff_compare and a_a_test; in the order of pairing */
   size_t input_count;
-  struct undisturbed_rates *undisturbed;
-  size_t undisturbed_count;
+  size_t rates_count;         /* rows that have both rates */
   const int64_t *process_ids; /* process.id, by the numbers of processes in the inputs */
   struct comparison_total totals[SIDES];
   struct diff_summary summary;
@@ -214,6 +226,12 @@ struct comparison {
   unsigned needed_alone[SIDES];
   unsigned processes_least[SIDES]; /* the fewest that a side has in one of these rows */
 };
+
+/* The typical rate changed, and the undisturbed one is shown not to have. */
+static inline bool comparison_row_is_noise(const struct comparison_row *row) {
+  return row->moved == MOVED_TYPICAL &&
+         row->rates->of[RATE_UNDISTURBED].result.verdict == VERDICT_SAME;
+}
 
 /* What went wrong in b alone tells more than why a has no result. */
 static inline bool comparison_row_is_new_and_not_ok(const struct comparison_row *row) {

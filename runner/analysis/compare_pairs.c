@@ -34,7 +34,7 @@ struct pairing {
   const struct compare_options *options;
   struct comparison *comparison;
   struct arena scratch;
-  size_t row_capacity, input_capacity, undisturbed_capacity;
+  size_t row_capacity, input_capacity;
   double *values;             /* two per median: never moves */
   double *tails;              /* of the values */
   bool has_tails;             /* of every value */
@@ -267,16 +267,16 @@ static void pairs_add_undisturbed(struct pairing *p, const struct pair_entry *en
   if (!visited || row->reason != NULL) {
     return;
   }
-  struct undisturbed_rates rates = {.input = *input};
-  rates.input.a_not_ok = rates.input.b_not_ok = rates.input.corrupt = 0;
-  rates.input.a = pairs_take_undisturbed(p, entries, count, SIDE_A, &rates.values[SIDE_A]);
-  rates.input.b = pairs_take_undisturbed(p, entries, count, SIDE_B, &rates.values[SIDE_B]);
-  if (rates.input.a.count == 0 || rates.input.b.count == 0) {
-    return;
+  struct case_rates *rates = arena_alloc(&comparison->arena, sizeof *rates);
+  double *values = rates->of[RATE_UNDISTURBED].values;
+  rates->input = *input;
+  rates->input.a_not_ok = rates->input.b_not_ok = rates->input.corrupt = 0;
+  rates->input.a = pairs_take_undisturbed(p, entries, count, SIDE_A, &values[SIDE_A]);
+  rates->input.b = pairs_take_undisturbed(p, entries, count, SIDE_B, &values[SIDE_B]);
+  if (rates->input.a.count > 0 && rates->input.b.count > 0) {
+    row->rates = rates;
+    comparison->rates_count++;
   }
-  *ARENA_ADD(&comparison->arena, comparison->undisturbed, comparison->undisturbed_count,
-             &p->undisturbed_capacity) = rates;
-  row->undisturbed = comparison->undisturbed_count;
 }
 
 /* Which kinds of place a path joins, without their numbers. */

@@ -489,6 +489,7 @@ static struct conclusion conclusion_of(const struct comparison *comparison, cons
     *(in ? &conclusion.cases : &conclusion.others) += 1;
     if (result->verdict == verdict) {
       *(in ? &conclusion.changed : &conclusion.others_changed) += 1;
+      conclusion.noise += in && comparison_row_is_noise(&comparison->rows[i]);
       if (in && isfinite(result->change)) {
         sum += log1p(result->change);
         summed++;

@@ -33,8 +33,13 @@ struct conclusion {
   int gpu;               /* the one that `what` names; -1 = none or several */
   size_t cases, changed; /* that have these traits; of them with the verdict */
   size_t others, others_changed;
+  size_t noise;  /* of those changed, by noise alone */
   double change; /* of the rate, relative: geometric mean of those changed; NAN = broken */
 };
+
+static inline bool conclusion_is_noise(const struct conclusion *found) {
+  return found->noise > 0 && found->noise == found->changed;
+}
 
 /* In the arena, by verdict. *count may be 0. */
 const struct conclusion *conclusions_find(const struct comparison *comparison, struct arena *arena,

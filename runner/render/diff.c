@@ -36,8 +36,10 @@ static void diff_put_side(const struct diff_view *view, enum side side) {
 
 /* "gpu1->gpu2: 4.17 % slower (2 of 2 cases); none of the other 22 cases is" */
 static const char *diff_conclusion_words(struct arena *arena, const struct conclusion *found) {
-  static const char *const WORDS[verdict_name_count] = {
-      [VERDICT_BROKEN] = "broken", [VERDICT_REGRESSED] = "slower", [VERDICT_IMPROVED] = "faster"};
+  static const char *const WORDS[verdict_name_count][2] = {
+      [VERDICT_BROKEN] = {"broken"},
+      [VERDICT_REGRESSED] = {"slower", "slower by more noise"},
+      [VERDICT_IMPROVED] = {"faster", "faster by less noise"}};
   const char *text = found->what != NULL ? arena_format(arena, "%s: ", found->what)
                      : found->changed == found->cases
                          ? arena_format(arena, "All %zu cases: ", found->cases)
@@ -45,7 +47,7 @@ static const char *diff_conclusion_words(struct arena *arena, const struct concl
   if (isfinite(found->change)) { /* without its sign */
     text = arena_add(arena, text, "%s %% ", diff_percent_words(arena, fabs(found->change)) + 1);
   }
-  text = arena_add(arena, text, "%s", WORDS[found->verdict]);
+  text = arena_add(arena, text, "%s", WORDS[found->verdict][conclusion_is_noise(found)]);
   if (found->what == NULL) {
     return text;
   }
@@ -335,7 +337,6 @@ enum diff_column {
   COLUMN_B,
   COLUMN_CHANGE,
   COLUMN_Q,
-  COLUMN_MOVED,
   COLUMN_COUNTS,
   COLUMN_COUNT
 };
@@ -362,7 +363,6 @@ static void diff_put_case(struct diff_view *view, const struct comparison_row *r
       [COLUMN_B] = diff_figure_words(arena, row, SIDE_B),
       [COLUMN_CHANGE] = diff_change_words(arena, row),
       [COLUMN_Q] = diff_q_words(arena, row->result.verdict, row->result.q),
-      [COLUMN_MOVED] = moved_text(row->moved),
       [COLUMN_COUNTS] = counts ? diff_counts_words(arena, row, view->show->all) : NULL};
   diff_put_cells(view, row->result.verdict, words);
 }
@@ -402,8 +402,7 @@ static bool diff_put_cases(struct diff_view *view) {
   const bool all = view->show->all;
   const bool counts = all || !diff_counts_are_plain(comparison, &view->layout);
   const char *const columns[COLUMN_COUNT] = {
-      "verdict",  "case", "A GB/s",  "B GB/s",
-      "change %", "q",    "changed", all ? "processes A/B" : "n"};
+      "verdict", "case", "A GB/s", "B GB/s", "change %", "q", all ? "processes A/B" : "n"};
   bool tested = false; /* with one process on each side no row has a q */
   /* Names of cases are long: columns that repeat the text above, or are needed least, make room. */
   document_table(
@@ -472,9 +471,12 @@ static void diff_put_legend(const struct diff_view *view, bool explain_q) {
     return;
   }
   document_put(document, "%s", diff_change_legend(comparison));
-  if (ANY_OF(i, view->layout.listed_count, view->layout.listed[i]->moved != MOVED_UNKNOWN)) {
-    document_put(document, "%s", DIFF_WORDS_MOVED);
+  if (view->put_cases != NULL
+          ? comparison->rates_count > 0
+          : ANY_OF(i, view->layout.listed_count, view->layout.listed[i]->rates != NULL)) {
+    document_put(document, "%s", DIFF_WORDS_RATES);
   }
+  diff_put_text(view, TONE_NONE, diff_quiet_words(&document->arena, comparison));
   if (explain_q) {
     document_put(document, "%s", DIFF_WORDS_Q);
   }

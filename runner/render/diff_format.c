@@ -18,18 +18,23 @@ const char *diff_percent_words(struct arena *arena, double change) {
                       percent);
 }
 
-const char *diff_change_words(struct arena *arena, const struct comparison_row *row) {
-  if (!isfinite(row->change)) {
+static const char *diff_interval_words(struct arena *arena, double change, double low,
+                                       double high) {
+  if (!isfinite(change)) {
     return "";
   }
-  const char *change = diff_percent_words(arena, row->change);
-  const double half = 100 * fmax(row->change_high - row->change, row->change - row->change_low);
-  return !isfinite(half) ? change
-                         : arena_add(arena, change,
+  const char *text = diff_percent_words(arena, change);
+  const double half = 100 * fmax(high - change, change - low);
+  return !isfinite(half) ? text
+                         : arena_add(arena, text,
                                      half < 9.995 ? " ± %.2f"
                                      : half < 100 ? " ± %.0f"
                                                   : " ± >100",
                                      half);
+}
+
+const char *diff_change_words(struct arena *arena, const struct comparison_row *row) {
+  return diff_interval_words(arena, row->change, row->change_low, row->change_high);
 }
 
 const char *diff_change_legend(const struct comparison *comparison) {
@@ -189,6 +194,43 @@ static const char *diff_shape_words(struct arena *arena, const struct comparison
                       shape->counts[1]);
 }
 
+/* "more noise" where side B became slower by noise alone */
+static const char *diff_noise_words(enum verdict verdict) {
+  return verdict == VERDICT_REGRESSED ? "more noise" : "less noise";
+}
+
+/* "undisturbed rate; with noise -7.06 ± 1.80 %", "more noise; undisturbed rate +0.00 ± 0.01 %,
+ * SAME": the rate that the row does not show, and its verdict if it is another one. "" without two
+ * rates. */
+static const char *diff_rate_words(struct arena *arena, const struct comparison_row *row) {
+  if (row->rates == NULL) {
+    return "";
+  }
+  const bool is_undisturbed = row->rate == RATE_UNDISTURBED;
+  const struct rate_change *other =
+      &row->rates->of[is_undisturbed ? RATE_TYPICAL : RATE_UNDISTURBED];
+  const char *change =
+      diff_interval_words(arena, other->change, other->change_low, other->change_high);
+  const char *verdict = diff_verdict_words(arena, &other->result);
+  const bool is_again = strcmp(verdict, diff_verdict_words(arena, &row->result)) == 0;
+  const char *noise = comparison_row_is_noise(row) ? diff_noise_words(row->result.verdict) : "";
+  return arena_format(arena, "%sundisturbed rate%s%s%s", arena_around(arena, "", noise, "; "),
+                      is_undisturbed ? "; with noise" : "", arena_around(arena, " ", change, " %"),
+                      is_again ? "" : arena_format(arena, ", %s", verdict));
+}
+
+const char *diff_quiet_words(struct arena *arena, const struct comparison *comparison) {
+  size_t same = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    same += row->rates != NULL && verdict_is_undecided(row->result.verdict) &&
+            row->rates->of[RATE_UNDISTURBED].result.verdict == VERDICT_SAME;
+  }
+  return same == 0 ? ""
+                   : arena_format(arena, "The undisturbed rate of %zu undecided %s is SAME", same,
+                                  strings_plural(same, "case", "cases"));
+}
+
 static const char *diff_add_note(struct arena *arena, const char *notes, const char *note) {
   return notes[0] == '\0' ? note : arena_add(arena, notes, "; %s", note);
 }
@@ -211,7 +253,7 @@ static const char *diff_odd_words(struct arena *arena, const struct diff_result 
 
 const char *diff_note_words(struct arena *arena, const struct comparison_row *row) {
   const struct diff_result *result = &row->result;
-  const char *notes = "";
+  const char *notes = diff_rate_words(arena, row);
   for (size_t s = 0; s < SIDES; s++) {
     if (row->sides[s].not_ok > 0) {
       notes = diff_add_note(arena, notes, diff_not_ok_words(arena, &row->sides[s], side_letter(s)));
@@ -231,7 +273,7 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
                           arena_format(arena, "too noisy: spread %.2g %%%s", 100 * result->sd,
                                        earlier ? " over earlier runs" : ""));
   }
-  for (size_t s = 0; s < SIDES; s++) {
+  for (size_t s = 0; s < SIDES && row->rate == RATE_TYPICAL; s++) { /* shapes are of that */
     if (row->sides[s].shape.kind != SHAPE_PLAIN) {
       notes = diff_add_note(arena, notes, diff_shape_words(arena, row, (enum side)s));
     }
@@ -506,6 +548,7 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
   const struct comparison_row *widest = diff_find_undecided(comparison).widest;
   const char *what = NULL;
   const char *unit = "";
+  const char *noise = "";
   double change = NAN;
   bool among_others = false; /* something else changed, too */
   if (first != NULL && first->what != NULL && first->verdict == VERDICT_BROKEN) {
@@ -514,6 +557,7 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
   if (first != NULL && first->what != NULL && isfinite(first->change)) {
     what = first->what;
     change = first->change;
+    noise = conclusion_is_noise(first) ? diff_noise_words(first->verdict) : "";
     among_others = comparison->conclusion_count > 1;
   } else if (comparison->alone_count > 0) {
     what = diff_part_name(arena, &comparison->alone->parts[0]);
@@ -526,11 +570,13 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
     what = bench->path != NULL ? bench->path : bench->name;
     unit = figure_is_rate(row->figure) ? "" : " time"; /* as in its row */
     change = row->change;
+    noise = comparison_row_is_noise(row) ? diff_noise_words(row->result.verdict) : "";
     among_others = diff_others_moved(comparison, row);
   }
   return what == NULL
              ? ""
-             : arena_format(arena, "%s, %s %%%s%s", what, diff_percent_words(arena, change), unit,
+             : arena_format(arena, "%s, %s %%%s%s%s", what, diff_percent_words(arena, change), unit,
+                            arena_around(arena, ", ", noise, ""),
                             among_others ? ", and others" : "");
 }
 
@@ -590,6 +636,11 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
       SUM_OF(i, comparison->row_count, comparison->rows[i].distribution.kind != DISTRIBUTION_SAME);
   if (distributions > 0) {
     text = arena_add(arena, text, "; distribution changed in %zu", distributions);
+  }
+  const size_t noise =
+      SUM_OF(i, comparison->row_count, comparison_row_is_noise(&comparison->rows[i]));
+  if (noise > 0) {
+    text = arena_add(arena, text, "; %zu changed by noise alone", noise);
   }
   const size_t new_not_ok = diff_count_new_not_ok(comparison);
   if (new_not_ok > 0) {

@@ -44,10 +44,12 @@ enum diff_counts diff_counts_of(const struct comparison_row *row);
 const char *diff_counts_words(struct arena *arena, const struct comparison_row *row, bool all);
 /* Whether the reason of a row, that of a broken one, is too long for it: it is said below. */
 bool diff_reason_stands_below(const struct comparison_row *row);
-/* what else is to be known of a row, "; " between: how many processes are not ok, the
- * reason of its verdict unless that stands below, a spread beyond delta. */
+/* what else is to be known of a row, "; " between: the other rate, how many processes are not ok,
+ * the reason of its verdict unless that stands below, a spread beyond delta. */
 const char *diff_note_words(struct arena *arena, const struct comparison_row *row);
 
+/* Of how many undecided cases the undisturbed rate is the same; nothing where of none. */
+const char *diff_quiet_words(struct arena *arena, const struct comparison *comparison);
 /* The change that the cases have in common, or the median of one run each; nothing where none is
  * known. */
 const char *diff_shift_words(struct arena *arena, const struct comparison *comparison);
@@ -86,8 +88,8 @@ unsigned diff_verdict_tone(enum verdict verdict);
 /* What the columns of a table of cases mean. */
 const char *diff_change_legend(const struct comparison *comparison);
 #define DIFF_WORDS_Q "q: expected share of false positives in this row and those above it"
-#define DIFF_WORDS_MOVED                                                                           \
-  "changed: the typical rate, the rate undisturbed by other programs, or both"
+#define DIFF_WORDS_RATES                                                                           \
+  "A row has the typical rate, or the undisturbed one (no noise) if that changed"
 /* "gpu2 pcie_link_width", "every gpu: driver_model". */
 const char *diff_fact_name(struct arena *arena, const struct fact_difference *fact);
 const char *diff_fact_value(const struct fact_difference *fact, enum side side);

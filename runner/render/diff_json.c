@@ -22,6 +22,11 @@ static double diff_distribution_value(const struct comparison_row *row, enum sid
   return row->distribution.kind == DISTRIBUTION_SAME ? NAN : row->distribution.values[side];
 }
 
+static const struct rate_change *diff_rate(const struct comparison_row *row, enum rate_kind kind) {
+  static const struct rate_change NONE = {.values = {NAN, NAN}, NAN, NAN, NAN};
+  return row->rates != NULL ? &row->rates->of[kind] : &NONE;
+}
+
 /* What is known of a case: X(column, where, cell). ROW_BOTH: a column of CSV and a member of JSON,
  * where the sides are objects; ROW_FLAT: of CSV alone. */
 #define DIFF_ROW_FIELDS(X)                                                                         \
@@ -72,7 +77,19 @@ static double diff_distribution_value(const struct comparison_row *row, enum sid
   X("left_out_a", ROW_FLAT, integer, (int64_t)a->left_out)                                         \
   X("left_out_b", ROW_FLAT, integer, (int64_t)b->left_out)                                         \
   X("runs_needed_least", ROW_BOTH, known, diff_needs(result, DIFF_UNIT_RUN),                       \
-    (int64_t)result->units_needed)
+    (int64_t)result->units_needed)                                                                 \
+  X("figure", ROW_BOTH, text, row->rates != NULL ? rate_kind_text(row->rate) : NULL)               \
+  DIFF_FLAT_RATE(X, "typical", RATE_TYPICAL)                                                       \
+  DIFF_FLAT_RATE(X, "undisturbed", RATE_UNDISTURBED)
+/* Of both rates, where a case has them. */
+#define DIFF_FLAT_RATE(X, name, kind)                                                              \
+  X(name "_verdict", ROW_FLAT, text,                                                               \
+    row->rates != NULL ? verdict_text(row->rates->of[kind].result.verdict) : NULL)                 \
+  X(name "_a", ROW_FLAT, finite, diff_rate(row, kind)->values[SIDE_A])                             \
+  X(name "_b", ROW_FLAT, finite, diff_rate(row, kind)->values[SIDE_B])                             \
+  X(name "_change_percent", ROW_FLAT, finite, 100 * diff_rate(row, kind)->change)                  \
+  X(name "_low_percent", ROW_FLAT, finite, 100 * diff_rate(row, kind)->change_low)                 \
+  X(name "_high_percent", ROW_FLAT, finite, 100 * diff_rate(row, kind)->change_high)
 #define DIFF_ROW_NAME(name, use, ...)     name,
 #define DIFF_ROW_CELL(name, use, ...)     COLUMN_CELL(name, __VA_ARGS__)
 #define DIFF_ROW_PUT(name, use, ...)      use(JSON_PUT(name, __VA_ARGS__))
@@ -160,8 +177,21 @@ JSON_OBJECT(diff_json_side, DIFF_SIDE, const struct results *results,
 JSON_OBJECT(diff_json_distribution, DIFF_DISTRIBUTION, const struct distribution_change *found,
             bool differs)
 
+#define DIFF_RATE(X)                                                                               \
+  X("verdict", text, verdict_text(rate->result.verdict))                                           \
+  X("provisional", boolean, rate->result.is_provisional)                                           \
+  X("a", real, rate->values[SIDE_A])                                                               \
+  X("b", real, rate->values[SIDE_B])                                                               \
+  X("change_percent", real, 100 * rate->change)                                                    \
+  X("low_percent", real, 100 * rate->change_low)                                                   \
+  X("high_percent", real, 100 * rate->change_high)                                                 \
+  X("q", real, rate->result.q)
+JSON_OBJECT(diff_json_rate, DIFF_RATE, const struct rate_change *rate)
+
 /* Beside the columns of DIFF_ROW_FIELDS. */
 #define DIFF_CASE(X)                                                                               \
+  X("typical", option, diff_json_rate, row->rates != NULL, diff_rate(row, RATE_TYPICAL))           \
+  X("undisturbed", option, diff_json_rate, row->rates != NULL, diff_rate(row, RATE_UNDISTURBED))   \
   X("provisional", boolean, result->is_provisional)                                                \
   X("distribution", object, diff_json_distribution, &row->distribution,                            \
     row->distribution.kind != DISTRIBUTION_SAME)                                                   \

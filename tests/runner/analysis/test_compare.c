@@ -142,21 +142,58 @@ TEST(visits_tell_a_link_from_its_noise) {
     const char *key;
     bool regressed;
     enum moved moved;
-  } ROWS[] = {{"a", true, MOVED_UNDISTURBED},
-              {"b", true, MOVED_TYPICAL},
-              {"c", true, MOVED_BOTH},
-              {"d", false, MOVED_UNKNOWN},
-              {"e", true, MOVED_UNKNOWN}};
+    double change, undisturbed; /* of the row; of the link, NAN = not known */
+  } ROWS[] = {{"a", true, MOVED_UNDISTURBED, -0.03, -0.03},
+              {"b", true, MOVED_TYPICAL, -0.05, 0},
+              {"c", true, MOVED_BOTH, -0.03, -0.03},
+              {"d", false, MOVED_UNKNOWN, -0.014, 0},
+              {"e", true, MOVED_UNKNOWN, -0.03, NAN}};
   for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
     const struct comparison_row *row = find(m, comparison, ROWS[i].key);
     assert_int_equal(row->result.verdict == VERDICT_REGRESSED, ROWS[i].regressed);
     assert_int_equal(row->moved, ROWS[i].moved);
+    assert_true(fabs(row->change - ROWS[i].change) < 0.002);
+    assert_true(fabs(row->sides[SIDE_B].value / row->sides[SIDE_A].value - 1 - ROWS[i].change) <
+                0.002);
+    assert_int_equal(row->rates == NULL, isnan(ROWS[i].undisturbed));
+    if (row->rates != NULL) {
+      const struct rate_change *link = &row->rates->of[RATE_UNDISTURBED];
+      assert_true(fabs(link->change - ROWS[i].undisturbed) < 0.002);
+      assert_true(fabs(link->values[SIDE_A] - 54.99) < 0.02);
+    }
+    assert_int_equal(comparison_row_is_noise(row), row->moved == MOVED_TYPICAL);
   }
-  const struct comparison_row *link = find(m, comparison, "a");
-  assert_true(fabs(link->change - -0.03) < 0.002);
-  assert_true(fabs(link->sides[SIDE_B].value / link->sides[SIDE_A].value - 0.97) < 0.002);
+  const struct comparison_row *both = find(m, comparison, "c");
+  assert_true(fabs(both->rates->of[RATE_TYPICAL].change - -0.05) < 0.002);
   /* Two questions of each visited case, and one of the other, under one false discovery rate. */
   assert_int_equal(comparison->summary.tests, 9);
+}
+
+/* Noise hid the link from one run of B, so that its change is provisional; that of the case is not.
+ */
+TEST(a_firm_change_is_firm_where_the_link_tells_its_size) {
+  SCOPED(results_free_at) struct results *m = drivers_in_turn();
+  const size_t bench = made_case(m, "a", "block", 0, MIB);
+  const double units = (double)m->cases[bench].units;
+  for (uint32_t run = 0; run < m->run_count; run++) {
+    const bool is_b = run % 2 == 1;
+    made_median(m,
+                (struct results_median){
+                    .run = run,
+                    .bench = (uint32_t)bench,
+                    .process = run + 1,
+                    .ns = units / (UNDISTURBED[is_b][run / 2] * (is_b ? 0.92 : 0.98)),
+                    .undisturbed_ns =
+                        run == 7 ? NAN : units / (UNDISTURBED[is_b][run / 2] * (is_b ? 0.97 : 1))});
+  }
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, IN_TURN, &OPTIONS);
+  const struct comparison_row *row = &comparison->rows[0];
+  assert_int_equal(row->moved, MOVED_BOTH);
+  assert_true(fabs(row->change - -0.03) < 0.002);
+  assert_true(row->rates->of[RATE_UNDISTURBED].result.is_provisional);
+  assert_false(row->result.is_provisional);
+  assert_int_equal(comparison->summary.provisional[VERDICT_REGRESSED], 0);
+  assert_int_equal(comparison->to_decide, 0);
 }
 
 /* Of five processes per side, how many are not ok on each. */

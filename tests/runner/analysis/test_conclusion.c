@@ -182,6 +182,25 @@ TEST(each_verdict_has_its_own) {
   done(&made);
 }
 
+/* Where noise alone slowed all of them. */
+TEST(changes_by_noise_are_called_that) {
+  struct made made;
+  make(&made, gpu_2_source);
+  struct case_rates still = {.of[RATE_UNDISTURBED].result.verdict = VERDICT_SAME};
+  for (size_t i = 0; i < made.comparison.row_count; i++) {
+    const bool changed = made.rows[i].result.verdict == VERDICT_REGRESSED;
+    made.rows[i].rates = &still;
+    made.rows[i].moved = changed ? MOVED_TYPICAL : MOVED_UNKNOWN;
+  }
+  made.conclusions = conclusions_find(&made.comparison, &made.arena, &made.count);
+  assert_int_equal(made.count, 1);
+  assert_true(conclusion_is_noise(&made.conclusions[0]));
+  still.of[RATE_UNDISTURBED].result.verdict = VERDICT_UNCLEAR; /* the link may have changed, too */
+  made.conclusions = conclusions_find(&made.comparison, &made.arena, &made.count);
+  assert_false(conclusion_is_noise(&made.conclusions[0]));
+  done(&made);
+}
+
 TEST(what_one_cause_leaves_another_explains) {
   struct made made;
   make(&made, two_causes);

@@ -64,6 +64,48 @@ TEST(a_spread_of_earlier_runs_is_named_so) {
   assert_string_equal(diff_note_words(&arena, &row), "too noisy: spread 1.7 %");
 }
 
+/* What happened to the link is the size of a change, and noise is told beside it. */
+TEST(both_rates_of_a_case_are_told) {
+  static const struct rate_change RATES[] = {
+      {{.verdict = VERDICT_REGRESSED}, {55, 51}, -0.0706, -0.0886, -0.0526},
+      {{.verdict = VERDICT_REGRESSED}, {55, 53}, -0.03, -0.0301, -0.0299},
+      {{.verdict = VERDICT_SAME}, {55, 55}, 0, -0.0001, 0.0001}};
+  enum { NOISY, LINK, STILL };
+  static const struct {
+    int typical, undisturbed;
+    enum moved moved;
+    enum rate_kind rate;
+    const char *note, *answer;
+  } CASES[] = {
+      {NOISY, LINK, MOVED_BOTH, RATE_UNDISTURBED, "undisturbed rate; with noise -7.06 ± 1.80 %",
+       "1 regressed: A -> B (gpu2, -3.00 %)"},
+      {NOISY, STILL, MOVED_TYPICAL, RATE_TYPICAL,
+       "more noise; undisturbed rate +0.00 ± 0.01 %, SAME",
+       "1 regressed; 1 changed by noise alone: A -> B (gpu2, -7.06 %, more noise)"},
+      {STILL, LINK, MOVED_UNDISTURBED, RATE_UNDISTURBED,
+       "undisturbed rate; with noise +0.00 ± 0.01 %, SAME", "1 regressed: A -> B (gpu2, -3.00 %)"}};
+  struct results_case bench = {.name = "up", .path = "gpu2", .gpus = 4};
+  const struct results results = {.cases = &bench, .case_count = 1};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    SCOPED(arena_fini) struct arena arena = {0};
+    struct case_rates rates = {.of = {RATES[CASES[i].typical], RATES[CASES[i].undisturbed]}};
+    const struct rate_change *shown = &rates.of[CASES[i].rate];
+    struct comparison_row row = {.result = shown->result,
+                                 .change = shown->change,
+                                 .rate = CASES[i].rate,
+                                 .rates = &rates,
+                                 .moved = CASES[i].moved};
+    struct comparison comparison = {
+        .results = &results, .rows = &row, .row_count = 1, .judged_count = 1};
+    comparison.totals[SIDE_A].drivers = comparison.totals[SIDE_B].drivers = "580";
+    comparison.summary.verdicts[VERDICT_REGRESSED] = 1;
+    assert_string_equal(diff_note_words(&arena, &row), CASES[i].note);
+    assert_string_equal(
+        diff_answer_words(&arena, &comparison, (const char *const[SIDES]){"A", "B"}),
+        CASES[i].answer);
+  }
+}
+
 /* A verdict that is not counted says nothing, though some of it is provisional. */
 TEST(counts_name_what_is_provisional) {
   SCOPED(arena_fini) struct arena arena = {0};
