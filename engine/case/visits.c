@@ -30,7 +30,14 @@ void visits_shorten(struct measure *measure, uint32_t iterations) {
 }
 
 bool visits_is_noisy(size_t cases, size_t imprecise, size_t unknown) {
-  return (imprecise > 0 && 3 * imprecise >= cases) || (unknown > 0 && 8 * unknown >= cases);
+  return (imprecise > 0 && 5 * imprecise >= cases) || (unknown > 0 && 8 * unknown >= cases);
+}
+
+bool visits_is_open(const struct visits_found *found, size_t cases, size_t unsettled) {
+  const bool open = found->settled == SETTLED_BUDGET;
+  return 8 * unsettled >= cases
+             ? open || found->narrows
+             : open && (found->visits <= VISITS_PATIENCE || !(found->undisturbed_ns > 0));
 }
 
 static int visits_compare(const void *a, const void *b) {
@@ -163,6 +170,15 @@ static bool visits_take_of_load(const struct series *load, double *scratch,
   return true;
 }
 
+/* Whether the rate of several visits is known closely enough. */
+static bool visits_is_close(const struct series *judged, bool of_load,
+                            const struct visits_found *found) {
+  const double most = VISITS_CLOSE * (1 - series_disturbed_share(judged));
+  const double mean_half_width =
+      (found->high_ns - found->low_ns) / (2 * found->undisturbed_ns * sqrt((double)judged->visits));
+  return series_half_width(judged) <= most && (!of_load || mean_half_width <= most);
+}
+
 static void visits_take(const struct series *own, const struct series *load, double precision,
                         bool noisy, double *scratch, struct visits_found *found) {
   const bool own_known = series_is_known(own, noisy);
@@ -170,18 +186,21 @@ static void visits_take(const struct series *own, const struct series *load, dou
   const bool of_load = !own_known && load_seen && series_is_known(load, noisy) &&
                        visits_take_of_load(load, scratch, found);
   const struct series *judged = of_load ? load : own;
-  const bool alike = own->visits == 1 ? !noisy
-                                      : series_half_width(judged) <= precision &&
-                                            (!noisy || judged->visits > VISITS_PATIENCE);
   if (own_known) {
     found->undisturbed_ns = own->ns;
     found->low_ns = own->low_ns;
     found->high_ns = own->high_ns;
   }
   found->precise = own->precise || load->precise;
-  found->settled = (own_known || of_load) && alike ? SETTLED_YES
-                   : own->visits < VISITS_MAX      ? SETTLED_BUDGET
-                                                   : SETTLED_NOISE;
+  const bool settled = (own_known || of_load) &&
+                       (own->visits == 1 ? !noisy : visits_is_close(judged, of_load, found));
+  const bool narrow = own->visits == 1 ? settled
+                                       : series_half_width(judged) <= precision &&
+                                             (!noisy || judged->visits > VISITS_PATIENCE);
+  found->settled = settled                    ? SETTLED_YES
+                   : own->visits < VISITS_MAX ? SETTLED_BUDGET
+                                              : SETTLED_NOISE;
+  found->narrows = !narrow && own->visits < VISITS_MAX;
   if (found->undisturbed_ns > 0) {
     found->disturbed_share = series_disturbed_share(judged);
     for (size_t i = 0; i < own->count; i++) {

@@ -31,13 +31,19 @@
  * median is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
  * the second fastest trial. The same may be so of the load alone.
  *
- * A host is noisy if the first visits of a third of the cases were not precise, or those of an
+ * A host is noisy if the first visits of a fifth of the cases were not precise, or those of an
  * eighth gave no rate (visits_is_noisy()). Copies both ways are not precise on some quiet hosts,
- * either, but give a rate there. Visits of a case end
- *   - on a quiet host, after one that gives the rate
- *   - when the interval of the level is within the precision. On a noisy host two visits may share
- *     an episode, so that takes more than VISITS_PATIENCE visits.
- *   - when the time for them is over, or after VISITS_MAX
+ * either, but give a rate there. A case is settled
+ *   - on a quiet host, by a visit that gives the rate
+ *   - by several visits, if half of the interval is at most VISITS_CLOSE times the share of
+ *     undisturbed trials. Where the load tells, the same is asked of the mean of the visits.
+ * Most of the time would go into cases that are settled: their intervals end at some tenths of a
+ * percent, and copies both ways by copy engines never come near the precision. So a settled case is
+ * visited only while an eighth of the cases are not: there others disturb many trials, and two
+ * visits may share an episode. It has no other visit when its interval is within the precision
+ * after more than VISITS_PATIENCE of them. If fewer cases are open, these alone have other visits:
+ * up to VISITS_PATIENCE, or until they have a rate (visits_is_open()). All visits end when the time
+ * for them is over, or after VISITS_MAX of a case.
  *
  * If the hardware itself has two levels, such as power states, the fast one is taken if it comes
  * back. disturbed_share tells how often it did not. A fast level of one visit alone widens the
@@ -57,7 +63,7 @@
 /* Why the visits of a case ended. */
 #define SETTLED_LIST(X)                                                                            \
   X(SETTLED_NOT, "none")      /* it has no second visit by its scenario, or no result */           \
-  X(SETTLED_YES, "settled")   /* more would not change its rate */                                 \
+  X(SETTLED_YES, "settled")   /* its rate is known closely enough */                               \
   X(SETTLED_BUDGET, "budget") /* the time for further visits ended before */                       \
   X(SETTLED_NOISE, "noise")   /* VISITS_MAX visits did not settle it */
 ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
@@ -67,14 +73,17 @@ ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
 #define VISITS_DISTURBED      0.02
 #define VISITS_LOAD_DISTURBED 0.01
 #define VISITS_CALM           0.005
-#define VISITS_WIDE           0.025 /* half of the interval, relative, if no trial is disturbed */
-#define VISITS_LONG_TRIAL_NS  4000000
+/* Half of the interval, relative, if no trial is disturbed: of a rate, and of a settled one. */
+#define VISITS_WIDE          0.025
+#define VISITS_CLOSE         0.0125
+#define VISITS_LONG_TRIAL_NS 4000000
 /* From the end of a case's visit to its next. Episodes on the hosts looked at: up to 0.2 s. */
 #define VISITS_GAP_NS UINT64_C(250000000)
 enum { VISITS_PATIENCE = 3, VISITS_VOTES = 4 };
 
 struct visits_found {
   enum settled settled;
+  bool narrows; /* another visit may still narrow the interval */
   uint32_t visits;
   bool precise;           /* the first visit, or its load */
   double undisturbed_ns;  /* per iteration; 0 = not known, and then all below */
@@ -92,6 +101,9 @@ void visits_shorten(struct measure *measure, uint32_t iterations);
 /* Of so many cases that cross a link, how many were not precise, and have no undisturbed rate,
  * after their first visit? */
 bool visits_is_noisy(size_t cases, size_t imprecise, size_t unknown);
+
+/* Whether a case has another visit while so many of those that cross a link are not settled. */
+bool visits_is_open(const struct visits_found *found, size_t cases, size_t unsettled);
 
 /* Trials in the order of their visits. load_ns: what an iteration of the load in the other
  * direction took in each; NULL = there is none, 0 = the others cannot be compared with it. The

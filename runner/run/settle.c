@@ -153,7 +153,7 @@ bool settle_add(struct settle *settle, const struct case_report *report,
   const bool failed = status == CASE_FAILED || status == CASE_SKIPPED || report->killed;
   *whole = *report;
   if (report->visit > 0 && failed) {
-    item->found.settled = SETTLED_NOT;
+    item->found = (struct visits_found){.visits = item->found.visits};
     return false;
   }
   if (may_visit) {
@@ -197,7 +197,7 @@ static void settle_judge_again(const struct settle *settle, size_t case_index, b
 }
 
 static void settle_look(struct settle *settle, struct record *resumed) {
-  size_t crossing = 0;
+  settle->crossing = 0;
   size_t imprecise = 0;
   size_t unknown = 0;
   for (size_t i = 0; i < settle->plan->case_count; i++) {
@@ -211,13 +211,13 @@ static void settle_look(struct settle *settle, struct record *resumed) {
       settle_judge_again(settle, i, false);
     }
     item->noisy = settle_crosses(&plan_case->bench);
-    crossing += item->noisy;
+    settle->crossing += item->noisy;
     if (item->noisy && item->visits.trial_count > 0) {
       imprecise += !item->found.precise;
       unknown += !(item->found.undisturbed_ns > 0);
     }
   }
-  const bool noisy = settle->doubted || visits_is_noisy(crossing, imprecise, unknown);
+  const bool noisy = settle->doubted || visits_is_noisy(settle->crossing, imprecise, unknown);
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     struct settle_case *item = &settle->cases[i];
     item->noisy = noisy && item->noisy;
@@ -234,5 +234,12 @@ bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t proc
     settle->looked = true;
     settle_look(settle, resumed);
   }
-  return item->found.settled == SETTLED_BUDGET;
+  size_t unsettled = 0;
+  if (item->found.settled != SETTLED_BUDGET && !item->found.narrows) {
+    return false;
+  }
+  for (size_t i = 0; i < settle->plan->case_count; i++) {
+    unsettled += settle->cases[i].found.settled == SETTLED_BUDGET;
+  }
+  return visits_is_open(&item->found, settle->doubted ? 0 : settle->crossing, unsettled);
 }

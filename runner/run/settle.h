@@ -2,7 +2,8 @@
  * whether another visit may settle the case (engine/case/visits.h).
  *
  * On a host where many cases that cross a link were not precise, those that were have a second
- * visit, too: an episode may be longer than a visit and slow all of it alike.
+ * visit, too: an episode may be longer than a visit and slow all of it alike. What fell short
+ * before is visited until its interval is narrow, for a bad link is judged by it.
  *
  * Not every case has a second visit. One that was within its precision at once needs none; one
  * whose scenario asks for a certain number of trials, or for a certain time, was measured as asked;
@@ -18,6 +19,7 @@ struct settle {
   bool doubted;
   uint32_t process; /* that the cases below are of */
   bool looked;      /* after its first round, whether its host is noisy */
+  size_t crossing;  /* cases that cross a link, as far as they may have another visit */
   struct settle_case {
     bool noisy; /* it crosses a link of a noisy host */
     struct visits_read visits;

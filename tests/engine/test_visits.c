@@ -46,14 +46,16 @@ TEST(two_that_agree_on_a_noisy_host_may_share_an_episode) {
   struct visits_found found;
   const double levels[] = {1100, 1100, 1100, 1000, 1000, 1000};
   judge(levels, 3, true, 0, &found);
-  assert_int_equal(found.settled, SETTLED_BUDGET);
-  assert_near(found.undisturbed_ns, 1100000, 1); /* what is known should the time end now */
+  assert_int_equal(found.settled, SETTLED_YES);
+  assert_true(found.narrows); /* where many cases are open */
+  assert_near(found.undisturbed_ns, 1100000, 1);
   judge(levels, 4, true, 0, &found);
   assert_near(found.undisturbed_ns, 0, 0); /* 1000 and twice 1100 */
   judge(levels, 5, true, 0, &found);
   assert_int_equal(found.settled, SETTLED_BUDGET);
   judge(levels, 6, true, 0, &found);
   assert_int_equal(found.settled, SETTLED_YES);
+  assert_false(found.narrows);
   assert_near(found.undisturbed_ns, 1000000, 1);
 }
 
@@ -116,7 +118,8 @@ TEST(levels_that_drift_have_a_wide_interval) {
   judge((double[]){1048, 1036, 1024, 1012, 1000}, 5, false, 0.01, &found); /* warms up */
   assert_near(found.undisturbed_ns, 0, 0);
   judge((double[]){1004, 1003, 1002, 1001, 1000}, 5, false, 0, &found);
-  assert_int_equal(found.settled, SETTLED_BUDGET);
+  assert_int_equal(found.settled, SETTLED_YES);
+  assert_true(found.narrows);
   assert_true(found.low_ns < 1000000 && found.high_ns - found.low_ns > 4000);
 }
 
@@ -191,7 +194,8 @@ TEST(the_load_says_what_is_undisturbed) {
     assert_false(found.precise); /* which would be of the first visit */
     assert_near(found.undisturbed_ns, visits < 4 ? 0 : 1055000, 1);
     assert_near(found.disturbed_share, 0, 0);
-    assert_int_equal(found.settled, visits - 2 > VISITS_PATIENCE ? SETTLED_YES : SETTLED_BUDGET);
+    assert_int_equal(found.settled, visits - 2 > 1 ? SETTLED_YES : SETTLED_BUDGET);
+    assert_int_equal(found.narrows, visits < VISITS_MAX && visits - 2 <= VISITS_PATIENCE);
   }
 }
 
@@ -235,7 +239,8 @@ TEST(a_precise_visit_on_a_noisy_host_is_confirmed_by_others) {
   struct visits_found found;
   for (size_t visits = 1; visits <= VISITS_PATIENCE + 1; visits++) {
     judge((double[]){1000, 1001, 1000, 1001}, visits, true, 0, &found);
-    assert_int_equal(found.settled, visits > VISITS_PATIENCE ? SETTLED_YES : SETTLED_BUDGET);
+    assert_int_equal(found.settled, visits > 1 ? SETTLED_YES : SETTLED_BUDGET);
+    assert_int_equal(found.narrows, visits <= VISITS_PATIENCE);
     assert_near(found.undisturbed_ns, 1000000, 1000);
   }
   judge((double[]){1050, 1000}, 2, true, 0, &found); /* an even episode */
@@ -244,11 +249,41 @@ TEST(a_precise_visit_on_a_noisy_host_is_confirmed_by_others) {
 }
 
 TEST(a_host_is_noisy_if_many_cases_are_imprecise_or_some_have_no_rate) {
-  assert_true(visits_is_noisy(8, 3, 0));
-  assert_false(visits_is_noisy(8, 2, 0));
+  assert_true(visits_is_noisy(9, 2, 0));
+  assert_false(visits_is_noisy(9, 1, 0));
   assert_true(visits_is_noisy(8, 1, 1));
-  assert_false(visits_is_noisy(16, 2, 1));
+  assert_false(visits_is_noisy(16, 3, 1));
   assert_false(visits_is_noisy(0, 0, 0));
+}
+
+/* Of nine cases that cross a link. */
+TEST(settled_cases_are_visited_while_many_are_open) {
+  static const struct {
+    struct visits_found found;
+    bool beside_many, alone;
+  } rows[] = {
+      {{.settled = SETTLED_YES}, false, false},
+      {{.settled = SETTLED_YES, .narrows = true}, true, false},
+      {{.settled = SETTLED_BUDGET, .visits = VISITS_PATIENCE, .undisturbed_ns = 1}, true, true},
+      {{.settled = SETTLED_BUDGET, .visits = VISITS_PATIENCE + 1, .undisturbed_ns = 1},
+       true,
+       false},
+      {{.settled = SETTLED_BUDGET, .visits = VISITS_PATIENCE + 1}, true, true},
+      {{.settled = SETTLED_NOISE}, false, false},
+      {{.settled = SETTLED_NOT}, false, false}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    assert_int_equal(visits_is_open(&rows[i].found, 9, 2), rows[i].beside_many);
+    assert_int_equal(visits_is_open(&rows[i].found, 9, 1), rows[i].alone);
+  }
+}
+
+TEST(a_rate_is_settled_if_it_is_close_for_its_disturbance) {
+  struct visits_found found;
+  judge((double[]){1000, 1008, 1000, 1008}, 4, true, 0, &found);
+  assert_int_equal(found.settled, SETTLED_YES); /* +/- 1.2 % */
+  judge((double[]){1000, 1008, 1000, 1100}, 4, true, 0, &found);
+  assert_int_equal(found.settled, SETTLED_BUDGET); /* a quarter is disturbed */
+  assert_near(found.undisturbed_ns, 1000000, 1);
 }
 
 TEST(later_visits_are_shorter) {

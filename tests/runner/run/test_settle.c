@@ -104,7 +104,8 @@ TEST_WITH(on_a_noisy_host_precise_cases_are_confirmed, set_up, tear_down, struct
   first_round(set, (double[]){0.2, 0, 0, 0});
   assert_open(set, (bool[]){true, true, true, false});
   assert_true(add(set, 1, (struct visit){.number = 1, .ns = 1e6}, &whole));
-  assert_int_equal(whole.visits->settled, SETTLED_BUDGET);
+  assert_int_equal(whole.visits->settled, SETTLED_YES);
+  assert_true(whole.visits->narrows);
   assert_int_equal(whole.trial_count, 2 * TRIALS);
   assert_int_equal(whole.flow_trial_count, 2 * TRIALS);
   assert_int_equal(whole.recorded_trials, TRIALS);
@@ -157,6 +158,19 @@ TEST_WITH(a_measured_flow_in_the_other_direction_makes_a_case_precise, set_up, t
     set->settle.cases[0].visits.trial_count = 0;
     set->settle.cases[0].visits.flow_trial_count = 0;
   }
+}
+
+/* Nothing disturbed the second visits: the first one met a short episode. */
+TEST_WITH(a_host_that_is_hardly_disturbed_is_left_alone, set_up, tear_down, struct set *set) {
+  struct case_report whole;
+  first_round(set, (double[]){0.2, 0, 0, 0});
+  for (size_t i = 0; i < LOCAL; i++) {
+    assert_open(set, (bool[]){true, true, true, false});
+    assert_true(add(set, i, (struct visit){.number = 1, .ns = 1e6}, &whole));
+  }
+  assert_open(set, (bool[]){false, false, false, false});
+  set->settle.doubted = true; /* a link that fell short is not judged by two visits */
+  assert_open(set, (bool[]){true, true, true, false});
 }
 
 /* What fell short once may have met an episode that slowed all of it alike. */
