@@ -16,6 +16,7 @@ struct earlier_run {
   double sum, squares;
   unsigned processes;
   bool used;
+  double deviation; /* from the mean of those under its driver; NAN = it does not count */
 };
 
 struct earlier_runs {
@@ -42,7 +43,7 @@ static void history_add(struct earlier_runs *earlier, const struct results_media
   struct earlier_run *last = earlier->count > 0 ? &earlier->runs[earlier->count - 1] : NULL;
   if (last == NULL || last->run != median->run) {
     last = &earlier->runs[earlier->count++];
-    *last = (struct earlier_run){.run = median->run};
+    *last = (struct earlier_run){.run = median->run, .deviation = NAN};
   }
   const double value = log(median->ns);
   last->sum += value;
@@ -114,6 +115,13 @@ static void history_add_driver(struct earlier_runs *earlier, size_t first, int64
     end = known->started_at_ns > end ? known->started_at_ns : end;
   }
   if (own.runs > 1 && end - begin >= apart_ns) {
+    for (size_t i = first; i < earlier->count; i++) {
+      struct earlier_run *run = &earlier->runs[i];
+      const size_t environment = results->runs[run->run].environment;
+      if (strings_equal(results->environments[environment].driver_version, driver)) {
+        run->deviation = run->sum / run->processes - mean;
+      }
+    }
     spread->squares += own.squares;
     spread->df += own.runs - 1;
     spread->per_run += own.per_run;
@@ -129,6 +137,21 @@ static double history_variance(const struct run_spread *spread, const struct dif
   const double within = spread->within_df > 0 ? spread->within / spread->within_df : 0;
   const double sides = (1 / (double)c->a.count + 1 / (double)c->b.count) / 2;
   return spread->squares / spread->df + within * fmax(0, sides - spread->per_run / spread->runs);
+}
+
+/* The runs that the variance is of. */
+static struct process_sample history_deviations(const struct earlier_runs *earlier,
+                                                struct arena *arena) {
+  double *values = arena_array(arena, earlier->count, sizeof *values);
+  uint32_t *numbers = arena_array(arena, earlier->count, sizeof *numbers);
+  size_t used = 0;
+  for (size_t i = 0; i < earlier->count; i++) {
+    if (!isnan(earlier->runs[i].deviation)) {
+      values[used] = earlier->runs[i].deviation;
+      numbers[used++] = (uint32_t)earlier->runs[i].run;
+    }
+  }
+  return (struct process_sample){.values = values, .count = used, .processes = numbers};
 }
 
 static bool history_is_asked(const struct comparison_row *row, const struct diff_case *c) {
@@ -163,6 +186,7 @@ void compare_set_history(const struct results *before, struct comparison *compar
     if (spread.df >= HISTORY_DF_MIN) {
       c->run_df = spread.df;
       c->run_variance = fmax(history_variance(&spread, c), DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
+      c->earlier = history_deviations(&earlier, &comparison->arena);
       most = fmax(most, spread.runs);
       known++;
     }

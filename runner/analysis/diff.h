@@ -163,6 +163,9 @@ struct diff_case {
   /* Of the means of runs of this case on this machine, from earlier ones; df 0 = not known. It
    * counts where each side is one run. */
   double run_variance, run_df;
+  /* Of these earlier runs, by their numbers: how far each is from the mean of those under its
+   * driver. It tells how much of it cases share; none = not known. */
+  struct process_sample earlier;
   double rounding;   /* diff_find_rounding(): standard error that the clock's steps add, ln */
   bool shares_noise; /* of a group: its cases do, so that they do not tell how it wanders */
   bool paired; /* the runs of the samples are nodes, the same and in the same order on both sides */

@@ -106,6 +106,40 @@ static bool group_shares_noise(const struct diff_case *group, const struct diff_
   return group_variance(group, values, numbers) > SHARED_NOISE * mean / (double)count;
 }
 
+/* By how much less than its cases a group varied in earlier runs: 1 if they share all of it, or
+ * nobody knows. */
+static double group_earlier_share(const struct diff_case *cases, const size_t *members,
+                                  size_t count) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  size_t end = 0;
+  for (size_t m = 0; m < count; m++) {
+    const struct process_sample *runs = &cases[members[m]].earlier;
+    for (size_t i = 0; i < runs->count; i++) {
+      end = runs->processes[i] >= end ? runs->processes[i] + 1 : end;
+    }
+  }
+  double *sums = arena_array(&arena, end, sizeof *sums);
+  double *squares = arena_array(&arena, end, sizeof *squares);
+  size_t *known = arena_array(&arena, end, sizeof *known);
+  for (size_t m = 0; m < count; m++) {
+    const struct process_sample *runs = &cases[members[m]].earlier;
+    for (size_t i = 0; i < runs->count; i++) {
+      sums[runs->processes[i]] += runs->values[i];
+      squares[runs->processes[i]] += runs->values[i] * runs->values[i];
+      known[runs->processes[i]]++;
+    }
+  }
+  double group = 0;
+  double own = 0;
+  for (size_t r = 0; r < end; r++) {
+    if (known[r] == count) {
+      group += sums[r] * sums[r] / (double)(count * count);
+      own += squares[r] / (double)count;
+    }
+  }
+  return own > 0 ? group / own : 1;
+}
+
 struct diff_case diff_group_make(const struct diff_case *cases, const size_t *members, size_t count,
                                  struct arena *arena) {
   struct diff_case group = {.started = cases[members[0]].started,
@@ -117,9 +151,10 @@ struct diff_case diff_group_make(const struct diff_case *cases, const size_t *me
     middles[m] = (process_sample_mean(&c->a) + process_sample_mean(&c->b)) / 2;
     group.delta += c->delta / (double)count;
     rounding += c->rounding * c->rounding;
-    group.run_variance += c->run_variance / (double)count; /* at most, if runs share all of it */
+    group.run_variance += c->run_variance / (double)count;
     group.run_df = m == 0 || c->run_df < group.run_df ? c->run_df : group.run_df;
   }
+  group.run_variance *= group_earlier_share(cases, members, count);
   group.a = group_take_side(cases, members, count, false, middles, arena);
   group.b = group_take_side(cases, members, count, true, middles, arena);
   group.rounding =

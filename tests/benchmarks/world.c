@@ -1,5 +1,7 @@
 #include "tests/benchmarks/world.h"
 
+#include "runner/statistics/sample.h"
+
 #include <math.h>
 
 static const double NODE_SD = 0.02, TRIALS_SD = 0.005;
@@ -98,6 +100,7 @@ struct common {
   double level[SIDES * PROCESSES_MAX]; /* of runs in the order of time */
   double whole[SIDES][PROCESSES_MAX];  /* ln */
   double node[PROCESSES_MAX];          /* ln, on both sides */
+  double earlier[HISTORY_MAX];         /* levels of earlier runs */
 };
 
 /* What a value, or a whole process, takes longer now and then, ln. */
@@ -134,6 +137,9 @@ static void world_common(const struct world *world, struct common *common, struc
     common->node[p] = world->layout == NODES ? NODE_SD * normal(g) : 0;
   }
   world_levels(world, common->level, g);
+  for (size_t r = 0; r < (size_t)world->history_runs; r++) {
+    common->earlier[r] = normal(g);
+  }
 }
 
 /* The run of a side's process, in the side. */
@@ -260,6 +266,26 @@ static double world_truth(const struct world *world, size_t i, size_t count, boo
   return world->all_small ? small : i < share ? log1p(CHANGE) : i < 2 * share ? small : 0;
 }
 
+/* Earlier runs of as many processes as side b, long before both sides. */
+static void world_history(struct data *data, const struct world *world, size_t i,
+                          const struct common *common, double sd, struct generator *g) {
+  const size_t runs = (size_t)world->history_runs;
+  const double within =
+      sqrt((sd * sd + TRIALS_SD * TRIALS_SD * MEDIAN_VARIANCE) / (double)data->counts[SIDE_B]);
+  double *values = data->earlier[i];
+  for (size_t r = 0; r < runs; r++) {
+    values[r] = world->run_sd * sqrt(0.5) * (common->earlier[r] + normal(g)) + within * normal(g);
+    data->earlier_runs[r] = (uint32_t)r;
+  }
+  const struct sample sample = sample_summary(values, runs);
+  for (size_t r = 0; r < runs; r++) {
+    values[r] -= sample.mean;
+  }
+  data->cases[i].run_df = world->history_runs - 1;
+  data->cases[i].run_variance = sample.variance;
+  data->cases[i].earlier = (struct process_sample){values, runs, data->earlier_runs, NULL};
+}
+
 static void world_case(struct data *data, const struct world *world, size_t i,
                        const struct common *common, double last, const size_t used[SIDES],
                        struct generator *g) {
@@ -309,15 +335,7 @@ static void world_case(struct data *data, const struct world *world, size_t i,
                                       .paired = world->layout == NODES,
                                       .started = world->layout == NODES ? NULL : data->started};
   if (world->history_runs > 1) {
-    double squares = 0;
-    for (int r = 1; r < (int)world->history_runs; r++) { /* a chi square of so many */
-      const double z = normal(g);
-      squares += z * z;
-    }
-    data->cases[i].run_df = world->history_runs - 1;
-    data->cases[i].run_variance =
-        world->run_sd * world->run_sd * squares / (world->history_runs - 1) +
-        sd * sd / (double)data->counts[SIDE_B];
+    world_history(data, world, i, common, sd, g);
   }
 }
 

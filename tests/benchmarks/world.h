@@ -6,7 +6,7 @@
 #include "tests/benchmarks/generator.h"
 
 enum { CASES = 160, SHARE = 8, PROCESSES_MAX = 30, TRIALS = 10, MEDIANS = 1 << 18, GPUS = 4 };
-enum { LOOKS = 5, LOOK_RUNS = 3 };
+enum { LOOKS = 5, LOOK_RUNS = 3, HISTORY_MAX = 10 };
 
 /* How the processes of a side are spread over runs. Of NODES each has one run per side, by as many
  * processes, and what the nodes differ by is on both sides. */
@@ -67,7 +67,9 @@ struct data {
   double values[CASES][SIDES][PROCESSES_MAX];
   uint32_t runs[SIDES][PROCESSES_MAX];
   int64_t started[SIDES * PROCESSES_MAX]; /* by run */
-  double truth[CASES];                    /* ln of the rates' ratio */
+  double earlier[CASES][HISTORY_MAX];     /* runs, where some are known */
+  uint32_t earlier_runs[HISTORY_MAX];
+  double truth[CASES];     /* ln of the rates' ratio */
   double medians[MEDIANS]; /* drawn from, instead of ten trials each time: ten times as fast */
 };
 

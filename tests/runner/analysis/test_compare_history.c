@@ -70,6 +70,15 @@ static void check(const struct expected *e) {
                      e->doubt == DIFF_DOUBT_ONE_RUN ? DIFF_UNIT_PROCESS : DIFF_UNIT_RUN);
   }
   assert_int_equal(comparison->confounded != NULL, e->doubt == DIFF_DOUBT_ONE_RUN);
+  for (size_t i = 0; i < comparison->input_count; i++) {
+    const struct diff_case *c = &comparison->inputs[i];
+    double squares = 0;
+    for (size_t r = 0; r < c->earlier.count; r++) {
+      squares += c->earlier.values[r] * c->earlier.values[r];
+    }
+    assert_int_equal(c->earlier.count, e->doubt == DIFF_DOUBT_ONE_RUN ? 0 : e->runs);
+    ASSERT_NEAR(squares, c->run_variance * c->run_df, 1e-6);
+  }
 }
 
 TEST(earlier_runs_make_one_run_firm) {

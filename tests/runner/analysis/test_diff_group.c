@@ -1,5 +1,6 @@
 /* Groups of cases, and what makes a verdict provisional. */
 #include "runner/analysis/diff_group.h"
+#include "runner/statistics/sample.h"
 #include "tests/runner/statistics/numbers.h"
 
 enum { CASES = 40, RUNS = 8 };
@@ -190,6 +191,44 @@ TEST(one_run_each_needs_a_history) {
     } else {
       assert_int_equal(summary.verdicts[VERDICT_REGRESSED], 0);
     }
+  }
+}
+
+/* One run each: earlier runs say how much of what runs differ by the cases share. */
+TEST(a_group_of_one_run_each_varies_as_it_did_in_earlier_runs) {
+  enum { TRIALS = 1000, EARLIER = 10 };
+  static double earlier[CASES][EARLIER];
+  static uint32_t earlier_runs[EARLIER];
+  for (size_t share = 0; share <= 10; share += 5) { /* of ten, of the variance */
+    const double common = 0.01 * sqrt((double)share / 10);
+    const double own = 0.01 * sqrt(1 - (double)share / 10);
+    size_t held = 0;
+    uint64_t seed = 5 + share;
+    for (uint64_t trial = 0; trial < TRIALS; trial++) {
+      double level[EARLIER + 2];
+      make(1, 0, 0, true, 1);
+      for (size_t r = 0; r < EARLIER + 2; r++) {
+        level[r] = common * noise_normal(&seed);
+      }
+      for (size_t i = 0; i < CASES; i++) {
+        for (size_t r = 0; r < EARLIER; r++) {
+          earlier[i][r] = level[r] + own * noise_normal(&seed);
+          earlier_runs[r] = (uint32_t)r;
+        }
+        const struct sample sample = sample_summary(earlier[i], EARLIER);
+        for (size_t r = 0; r < EARLIER; r++) {
+          earlier[i][r] -= sample.mean;
+        }
+        values[i][0][0] = level[EARLIER] + own * noise_normal(&seed);
+        values[i][1][0] = level[EARLIER + 1] + own * noise_normal(&seed);
+        cases[i].run_df = EARLIER - 1;
+        cases[i].run_variance = sample.variance;
+        cases[i].earlier = (struct process_sample){earlier[i], EARLIER, earlier_runs, NULL};
+      }
+      const struct diff_result group = judge_group();
+      held += group.change_low <= 0 && 0 <= group.change_high;
+    }
+    assert_in_range(held, TRIALS * 93 / 100, TRIALS * 97 / 100);
   }
 }
 
