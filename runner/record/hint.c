@@ -172,6 +172,50 @@ static const char *hint_column(struct database *database, const char *sql, const
                       : "; haul schema views lists the views";
 }
 
+/* The other name that the SQL gives a view here, behind it; NULL: none. */
+static const char *hint_alias(const char *behind, struct arena *arena) {
+  static const char AS[] = "as";
+  for (bool said = false;; said = true) {
+    behind += strspn(behind, " \t\r\n");
+    size_t length = 0;
+    while (hint_in_name(behind[length])) {
+      length++;
+    }
+    if (!said && length == sizeof AS - 1 && strncasecmp(behind, AS, length) == 0) {
+      behind += length;
+      continue;
+    }
+    return length > 0 && sqlite3_keyword_check(behind, (int)length) == 0
+               ? arena_strndup(arena, behind, length)
+               : NULL;
+  }
+}
+
+/* What tells a column of the first view that has it from those of others; NULL: no view has it. */
+static const char *hint_qualifier(struct database *database, const char *sql, const char *column,
+                                  struct arena *arena) {
+  struct names views = {NULL, 0};
+  struct error unused = {0};
+  (void)!DATABASE_READ_ALL(database, "database/tables_with",
+                           PARAMETERS(PARAMETER(":sql", sql), PARAMETER(":column", column)),
+                           ROW_WORD, arena, views.names, views.count, &unused);
+  const char *first = NULL;
+  const char *qualifier = NULL;
+  for (size_t i = 0; i < views.count; i++) {
+    const size_t length = strlen(views.names[i]);
+    const char *at = hint_word(sql, sql, views.names[i]);
+    while (at != NULL && at[length] == '.') { /* it is the qualifier of another column */
+      at = hint_word(sql, at + length, views.names[i]);
+    }
+    if (at != NULL && (first == NULL || at < first)) {
+      const char *alias = hint_alias(at + length, arena);
+      first = at;
+      qualifier = alias != NULL ? alias : views.names[i];
+    }
+  }
+  return qualifier;
+}
+
 const char *hint_for(struct database *database, const char *sql, const char *message,
                      struct arena *arena) {
   const char *name;
@@ -179,7 +223,9 @@ const char *hint_for(struct database *database, const char *sql, const char *mes
     return hint_function(name);
   }
   if ((name = hint_after(message, AMBIGUOUS)) != NULL) {
-    return arena_format(arena, "; say of which view it is, as in v_run.%s", name);
+    const char *view = hint_qualifier(database, sql, name, arena);
+    return view != NULL ? arena_format(arena, "; say of which view it is, as in %s.%s", view, name)
+                        : "; say of which view it is";
   }
   const bool table = hint_after(message, NO_TABLE) != NULL;
   name = hint_after(message, table ? NO_TABLE : NO_COLUMN);

@@ -38,23 +38,33 @@ WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER B
 SELECT DISTINCT c.name AS word FROM sqlite_master t JOIN pragma_table_info(t.name) c
 WHERE t.type IN ('table', 'view') AND instr(lower(:sql), lower(t.name)) > 0 ORDER BY c.name;
 
+-- name: tables_with
+-- The tables and views that a statement names and that have the column.
+SELECT t.name AS word FROM sqlite_master t JOIN pragma_table_info(t.name) c
+WHERE t.type IN ('table', 'view') AND instr(lower(:sql), lower(t.name)) > 0 AND lower(c.name) = lower(:column)
+ORDER BY t.name;
+
 -- name: view_with
--- The view to look into for a column that :view lacks, first of those that people ask most, and how to join it.
-SELECT w.name || ' has it' || ifnull(': JOIN ' || w.name || ' USING (' || CASE
-    WHEN w.keys GLOB '*,case_run,*' THEN 'run, case_run'
-    WHEN w.keys GLOB '*,bench_case,*' THEN 'run, bench_case'
-    WHEN w.keys GLOB '*,case_name,*' THEN 'run, case_name'
-    WHEN w.keys <> '' THEN 'run' END || ')', '')
+-- The view to look into for a column that :view lacks, first of those that people ask most, and how to join it: with
+-- nothing but that column, so that no other becomes ambiguous or multiplies rows.
+SELECT name || ' has it'
+  || ifnull(': JOIN (SELECT DISTINCT ' || shared || ', ' || found || ' FROM ' || name || ') USING (' || shared || ')', '')
 FROM (
-  SELECT t.name, (
-      SELECT ',' || group_concat(p.name) || ',' FROM pragma_table_info(t.name) p
-      WHERE p.name IN ('run', 'case_run', 'bench_case', 'case_name')
-        AND p.name IN (SELECT q.name FROM pragma_table_info(:view) q)
-        AND 'run' IN (SELECT q.name FROM pragma_table_info(:view) q)) AS keys
-  FROM sqlite_master t JOIN pragma_table_info(t.name) c
-  WHERE t.type = 'view' AND t.name GLOB 'v_*' AND t.name <> :view AND lower(c.name) = lower(:column)
-  ORDER BY ifnull(nullif(instr('v_result v_run_case v_case v_run v_gpu v_trial ', t.name || ' '), 0), 99), t.name
-  LIMIT 1) w;
+  SELECT w.name AS name, w.found AS found, CASE
+      WHEN w.keys GLOB '*,case_run,*' THEN 'run, case_run'
+      WHEN w.keys GLOB '*,bench_case,*' THEN 'run, bench_case'
+      WHEN w.keys GLOB '*,case_name,*' THEN 'run, case_name'
+      WHEN w.keys <> '' THEN 'run' END AS shared
+  FROM (
+    SELECT t.name AS name, c.name AS found, (
+        SELECT ',' || group_concat(p.name) || ',' FROM pragma_table_info(t.name) p
+        WHERE p.name IN ('run', 'case_run', 'bench_case', 'case_name')
+          AND p.name IN (SELECT q.name FROM pragma_table_info(:view) q)
+          AND 'run' IN (SELECT q.name FROM pragma_table_info(:view) q)) AS keys
+    FROM sqlite_master t JOIN pragma_table_info(t.name) c
+    WHERE t.type = 'view' AND t.name GLOB 'v_*' AND t.name <> :view AND lower(c.name) = lower(:column)
+    ORDER BY ifnull(nullif(instr('v_result v_run_case v_case v_run v_gpu v_trial ', t.name || ' '), 0), 99), t.name
+    LIMIT 1) w);
 
 -- name: fact
 SELECT name FROM environment_fact WHERE name = lower(:column) AND :view = '' LIMIT 1;
