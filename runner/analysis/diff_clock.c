@@ -6,6 +6,7 @@
 #include "runner/statistics/sample.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double STEP_LEAST = 1e-4;   /* of a time: finer steps do not matter */
 static const double ON_STEP = 1e-5;      /* of a step: so near is a multiple */
@@ -23,23 +24,22 @@ struct step_time {
 ORDER_DEFINE(clock_compare_times, struct step_time,
              ORDER(x->family, y->family) ?: ORDER(x->ns, y->ns) ?: ORDER(x->of, y->of))
 
-/* The different values of both sides; 0 where more than half of the values differ. */
+/* The different values of both sides, ascending; 0 where more than half of the values differ. */
 static size_t clock_take_values(const struct diff_case *c, double *different) {
   const struct process_sample *sides[2] = {&c->a, &c->b};
-  const size_t most = diff_has_both_sides(c) ? (c->a.count + c->b.count) / 2 : 0;
+  size_t count = 0;
   size_t used = 0;
-  for (size_t s = 0; s < 2; s++) {
-    for (size_t i = 0; i < sides[s]->count; i++) {
-      const double value = sides[s]->values[i];
-      if (!ANY_OF(k, used, fabs(different[k] - value) < 1e-12)) {
-        if (used == most) {
-          return 0;
-        }
-        different[used++] = value;
-      }
+  for (size_t s = 0; s < 2 && diff_has_both_sides(c); s++) {
+    memcpy(different + count, sides[s]->values, sides[s]->count * sizeof *different);
+    count += sides[s]->count;
+  }
+  sample_sort(different, count);
+  for (size_t i = 0; i < count; i++) {
+    if (used == 0 || different[i] - different[used - 1] >= 1e-12) {
+      different[used++] = different[i];
     }
   }
-  return used;
+  return 2 * used > count ? 0 : used;
 }
 
 /* The largest number that both are multiples of; below `least` it is some number below. */
