@@ -175,6 +175,8 @@ struct bench_case {
    * * block * ceil(grid / sm_count), twice that for f16; 0 = not an arithmetic's throughput. */
   uint64_t operations_per_sm;
   uint64_t payload_bytes; /* of the measured flows, one iteration: what gbps counts */
+  enum figure figure;
+  uint64_t figure_amount; /* of one iteration: bytes, operations; 1: its time as it is */
   /* What of it crosses the limiting resource, read and written apart; where
    * limit_is_of_operations(), operations, and so is the peak. */
   uint64_t traffic_bytes;

@@ -22,9 +22,24 @@ ENUM_NAMES_DECLARE(case_kind, CASE_KIND_LIST)
 static inline int case_kind_is_of_flows(enum case_kind kind) {
   return kind == CASE_TRANSFER || kind == CASE_COMPUTE;
 }
-/* Kinds with a table of their own in the database; what others measure is a row of table flow. */
+/* Kinds with a table of their own in the database, where columns of bench_case came to be enough.
+ */
 static inline int case_kind_has_table(enum case_kind kind) {
-  return kind != CASE_TRANSFER && kind != CASE_COMPUTE && kind != CASE_SIGNAL;
+  return kind == CASE_CHASE || kind == CASE_STREAM || kind == CASE_ARITHMETIC ||
+         kind == CASE_OVERHEAD;
+}
+
+/* The one number that a case is compared by. */
+#define FIGURE_LIST(X)                                                                             \
+  X(FIGURE_TIME, "ns")       /* one iteration: less is better */                                   \
+  X(FIGURE_RATE, "GB/s")     /* 10^9 bytes per second: more is better */                           \
+  X(FIGURE_FLOPS, "GFLOP/s") /* 10^9 floating-point operations per second: more is better */       \
+  X(FIGURE_HOP, "ns/hop")    /* one dependent load: less is better */                              \
+  X(FIGURE_CALL, "ns/call")  /* one call of the driver: less is better */
+ENUM_NAMES_DECLARE(figure, FIGURE_LIST)
+/* A rate; of the others less is better. */
+static inline int figure_is_rate(enum figure figure) {
+  return figure == FIGURE_RATE || figure == FIGURE_FLOPS;
 }
 
 #define CASE_ORDER_LIST(X)                                                                         \

@@ -18,7 +18,9 @@ struct plan_kind {
   void (*path)(const struct bench_case *bench, struct strbuf *text);
   /* The size that its name ends with; 0 = none. May be NULL: it has none. */
   uint64_t (*size_bytes)(const struct bench_case *bench);
-  /* What its time is divided by for people: "load", of which an iteration has operations(); NULL
+  /* What it is compared by where no bytes count. */
+  enum figure figure;
+  /* What its time is divided by for people: "access", of which an iteration has operations(); NULL
    * operations: one. NULL: its rate is bytes over time, or the time as it is. */
   const char *operation;
   uint64_t (*operations)(const struct bench_case *bench);

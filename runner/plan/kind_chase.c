@@ -200,6 +200,7 @@ const struct plan_kind plan_kind_chase = {
     .expand = plan_chase_expand,
     .path = plan_chase_path,
     .size_bytes = plan_chase_size,
+    .figure = FIGURE_HOP,
     .operation = "access",
     .operations = plan_chase_loads,
     .method_version_of = plan_chase_method_version,

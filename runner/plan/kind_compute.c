@@ -61,6 +61,10 @@ static uint64_t plan_compute_size(const struct bench_case *bench) {
   return bench->flows[0].compute.op == COMPUTE_FMA ? 0 : bench->flows[0].size_bytes;
 }
 
+static uint64_t plan_compute_operations(const struct bench_case *bench) {
+  return bench->operations;
+}
+
 static void plan_compute_define(const struct bench_case *bench, struct strbuf *text) {
   plan_kinds[CASE_TRANSFER]->define(bench, text);
 }
@@ -125,6 +129,8 @@ const struct plan_kind plan_kind_compute = {
     .expand = plan_compute_expand,
     .path = plan_compute_path,
     .size_bytes = plan_compute_size,
+    .figure = FIGURE_FLOPS,
+    .operations = plan_compute_operations,
     .define = plan_compute_define,
     .has_caches = plan_compute_has_caches,
     .bound = plan_compute_bound,

@@ -107,6 +107,7 @@ const struct plan_kind plan_kind_overhead = {
     .expand = plan_overhead_expand,
     .path = plan_overhead_path,
     .size_bytes = plan_overhead_size,
+    .figure = FIGURE_CALL,
     .operation = "call",
     .method_version = OVERHEAD_METHOD_VERSION,
     .memory = plan_overhead_memory,

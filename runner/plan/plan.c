@@ -105,19 +105,17 @@ void plan_free(struct plan *plan) {
 }
 
 void plan_describe_rate(const struct bench_case *bench, double median_ns, char *text, size_t size) {
-  const struct plan_kind *kind = plan_kinds[bench->kind];
-  if (kind->operation != NULL) {
-    const uint64_t operations = kind->operations != NULL ? kind->operations(bench) : 1;
-    (void)snprintf(text, size, "%.4g ns per %s", median_ns / (double)operations, kind->operation);
-  } else if (bench->kind == CASE_COMPUTE && bench->payload_bytes == 0) {
-    (void)snprintf(text, size, "%.4g TFLOP/s", (double)bench->operations / median_ns / 1e3);
-  } else if (bench->payload_bytes > 0) {
+  const char *operation = plan_kinds[bench->kind]->operation;
+  const double amount = (double)bench->figure_amount;
+  if (bench->figure == FIGURE_RATE) {
     const bool above =
         bound_is_exceeded(bench->traffic_bytes, bench->peak_bytes_per_second, median_ns);
-    (void)snprintf(text, size, "%.4g GB/s%s", (double)bench->payload_bytes / median_ns,
-                   above ? ", above its peak" : "");
+    (void)snprintf(text, size, "%.4g GB/s%s", amount / median_ns, above ? ", above its peak" : "");
+  } else if (bench->figure == FIGURE_FLOPS) {
+    (void)snprintf(text, size, "%.4g TFLOP/s", amount / median_ns / 1e3);
   } else {
-    (void)snprintf(text, size, "%.4g ns", median_ns);
+    (void)snprintf(text, size, "%.4g ns%s%s", median_ns / amount, operation != NULL ? " per " : "",
+                   operation != NULL ? operation : "");
   }
 }
 
@@ -231,6 +229,22 @@ static void plan_bound_case(const struct machine *machine, struct bench_case *be
   bench->peak_bytes_per_second = bound.peak_bytes_per_second;
 }
 
+/* After its bound. Of a case that selectors leave open nothing is known. */
+static void plan_set_figure(const struct expansion *expansion, struct bench_case *bench) {
+  const struct plan_kind *kind = plan_kinds[bench->kind];
+  bench->figure_amount = 1;
+  if (expansion->asked != NULL || expansion->incomplete) {
+    return;
+  }
+  bench->figure = kind->figure;
+  if (bench->payload_bytes > 0) {
+    bench->figure = FIGURE_RATE;
+    bench->figure_amount = bench->payload_bytes;
+  } else if (kind->operations != NULL) {
+    bench->figure_amount = kind->operations(bench);
+  }
+}
+
 /* NULL: all zero. */
 static const union work *plan_keep_work(struct plan_builder *b, const union work *work) {
   static const union work nothing = {0};
@@ -258,6 +272,7 @@ static void plan_fill_case(struct plan_builder *b, const struct bench_case *benc
   if (expansion->asked == NULL && plan_kinds[bench->kind]->bound != NULL) {
     plan_bound_case(b->machine, &c->bench);
   }
+  plan_set_figure(expansion, &c->bench);
   if (c->skip_reason == NULL) {
     char reason[CASE_REASON_MAX];
     const char *unsupported = unsupported_case_reason(c, b->machine, reason);

@@ -285,6 +285,7 @@ static enum status migrate_apply_missing(struct database *database,
   for (size_t i = 0; migrate_views[i] != NULL && status == STATUS_OK; i++) {
     status = database_script(database, migrate_views[i], err);
   }
+  status = THEN(status, database_run_generated(database, "database/settings", err));
   status = THEN(status, migrate_write_text(database, files, count, err));
   return THEN(status, migrate_check_references(database, err));
 }

@@ -60,6 +60,8 @@ static enum status record_add_bench_case(struct record *record, const struct pla
                  PARAMETER(":axes", planned->axes), PARAMETER(":path", bench->path),
                  PARAMETER(":payload_bytes", (int64_t)bench->payload_bytes),
                  PARAMETER(":operations", (int64_t)bench->operations),
+                 PARAMETER(":figure", figure_text(bench->figure)),
+                 PARAMETER(":figure_amount", (int64_t)bench->figure_amount),
                  PARAMETER(":host_cache", host_cache_in_definition(bench->measure.host_cache)),
                  PARAMETER(":device_cache", cache_state_text(bench->measure.device_cache))),
       id, err);
@@ -124,7 +126,7 @@ static void record_make_room(struct record *record, const struct plan *plan) {
 
 enum status record_add_plan(struct record *record, const struct plan *plan, struct error *err) {
   record_make_room(record, plan);
-  enum status status = STATUS_OK;
+  enum status status = database_run_generated(record->database, "case/settings", err);
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
     status = record_add_bench_case(record, &plan->cases[i], &record->bench_cases[i], err);
     status = THEN(status,

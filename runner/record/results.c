@@ -12,7 +12,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-ENUM_NAMES_DEFINE(figure, FIGURE_LIST)
 ENUM_NAMES_DEFINE(condition, CONDITION_LIST)
 
 enum { GPUS_MAX = 64 };

@@ -104,7 +104,7 @@ SELECT
   b.path AS path,
   b.axes AS axes,
   f.method AS method,
-  coalesce(o.operation, st.op, ar.op, f.compute_op, f.signal_op) AS operation,
+  b.operation AS operation,
   CASE
     WHEN b.kind IN ('compute', 'signal') THEN NULL
     WHEN f1.ordinal = 1 AND EXISTS (
@@ -123,35 +123,34 @@ SELECT
     WHEN f.target_place = 'gpu' THEN 'host_to_device'
     WHEN f.target_place = 'numa' THEN 'host_to_host'
   END AS direction,
-  coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place) AS source_place,
-  coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index) AS source_index,
-  coalesce(f.source_memory, h.memory, o.memory, st.memory) AS source_memory,
-  coalesce(f.target_place, CASE WHEN h.node IS NOT NULL THEN 'numa' WHEN coalesce(h.gpu, o.gpu, st.gpu, ar.gpu) IS NOT NULL THEN 'gpu' END)
-    AS target_place,
-  coalesce(f.target_index, h.node, h.gpu, o.gpu, st.gpu, ar.gpu) AS target_index,
-  f.target_memory AS target_memory,
+  b.source_place AS source_place,
+  b.source_index AS source_index,
+  b.source_memory AS source_memory,
+  b.target_place AS target_place,
+  b.target_index AS target_index,
+  b.target_memory AS target_memory,
   f.initiator AS initiator,
   f.staged AS staged,
-  coalesce(f.gpu, nullif(h.gpu, -1), o.gpu, st.gpu, ar.gpu) AS gpu,
+  b.gpu AS gpu,
   CASE WHEN f1.ordinal = 1 THEN (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
     ELSE ifnull(f0.role = 'measured', 0) END AS flows,
   CASE WHEN f1.ordinal = 1 THEN (SELECT count(*) FROM flow g WHERE g.bench_case = b.id AND g.role = 'load')
     ELSE ifnull(f0.role = 'load', 0) END AS loads,
-  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes) AS size_bytes,
+  b.size_bytes AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   CASE WHEN pc.limited_by NOT IN ('fma', 'tensor') THEN nullif(pc.traffic_bytes, 0) END AS traffic_bytes,
-  h.stride_bytes AS stride_bytes,
-  h.hops AS hops,
-  h.space AS space,
-  h.hop_order AS hop_order,
-  coalesce(h.cache, st.cache) AS cache,
-  coalesce(st.number_type, ar.number_type) AS number_type,
-  ar.measure AS measure,
-  ar.ilp AS ilp,
-  st.passes AS passes,
-  coalesce(f.threads, st.threads, o.threads) AS threads,
-  coalesce(f.kernel_block, h.threads, st.block, ar.block) AS block_threads,
-  coalesce(f.kernel_grid, h.blocks, st.grid, ar.grid) AS grid_blocks,
+  b.stride_bytes AS stride_bytes,
+  b.hops AS hops,
+  b.space AS space,
+  b.hop_order AS hop_order,
+  b.cache AS cache,
+  b.number_type AS number_type,
+  b.measure AS measure,
+  b.ilp AS ilp,
+  b.passes AS passes,
+  b.threads AS threads,
+  b.block_threads AS block_threads,
+  b.grid_blocks AS grid_blocks,
   nullif(b.operations, 0) AS operations,
   CASE
     WHEN b.host_cache = 'flushed' THEN 'flushed' WHEN b.host_written = 1 THEN 'warm' ELSE 'as_is'
@@ -187,7 +186,7 @@ SELECT
   CASE WHEN pc.limited_by NOT IN ('fma', 'tensor') THEN pc.peak_bytes_per_second / 1e9 END AS peak_gbps,
   pc.limited_by AS limited_by,
   100.0 * (nullif(pc.traffic_bytes, 0) / c.median_ns) / (pc.peak_bytes_per_second / 1e9) AS percent_of_peak,
-  c.median_ns / nullif(h.hops, 0) AS ns_per_hop,
+  c.median_ns / nullif(b.hops, 0) AS ns_per_hop,
   c.median_ns / nullif(b.operations, 0) AS ns_per_op,
   c.median_cycles AS median_cycles,
   c.median_cycles / nullif(b.operations, 0) AS cycles_per_op,
@@ -221,14 +220,13 @@ SELECT
   CASE
     WHEN f1.ordinal IS NULL OR f.ordinal IS NULL
       OR f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
-      THEN coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
-        || coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index)
+      THEN b.source_place || b.source_index
     WHEN instr(b.path, '-') > 0 THEN substr(b.path, 1, instr(replace(b.path, ':', '-'), '-') - 1)
   END AS source,
   CASE
     WHEN f1.ordinal IS NULL OR f.ordinal IS NULL
       OR f.ordinal = (SELECT max(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured')
-      THEN coalesce(f.target_place, CASE WHEN h.node >= 0 THEN 'numa' END, 'gpu') || coalesce(f.target_index, h.node, h.gpu, o.gpu, st.gpu, ar.gpu)
+      THEN b.target_place || b.target_index
     WHEN instr(b.path, '-') > 0
       THEN substr(ltrim(substr(b.path, instr(b.path, '-')), '-'), 1,
         instr(ltrim(substr(b.path, instr(b.path, '-')), '-') || ':', ':') - 1)
@@ -256,7 +254,7 @@ SELECT
   c.cache_warm_ns AS cache_warm_ns,
   c.cache_flushed_ns AS cache_flushed_ns,
   nullif(f.kernel_variant, 'auto') AS kernel_variant,
-  h.access AS access,
+  b.access AS access,
   c.cpus AS cpus,
   f.pieces AS pieces, f.piece_bytes AS piece_bytes, f.piece_places AS piece_places, f.submit AS submit,
   c.median_submit_ns AS submit_ns, c.median_gpu_ns AS gpu_ns,
@@ -270,7 +268,7 @@ SELECT
   nullif(b.payload_bytes, 0) / c.undisturbed_low_ns AS undisturbed_gbps_high,
   100 * c.disturbed_share AS disturbed_percent,
   100 * c.disturbed_most / (1 + c.disturbed_most) AS disturbed_slower_percent,
-  o.alive AS alive, o.nodes AS nodes,
+  b.alive AS alive, b.nodes AS nodes,
   c.call_first_ns AS call_first_ns, c.call_median_ns AS call_median_ns, c.call_p99_ns AS call_p99_ns,
   r.started_at_ns AS started_at_ns, e.driver_number AS driver_number, r.pruned_at_ns IS NOT NULL AS pruned,
   coalesce(f.graph, 0) AS graph, f.piece_run AS piece_run,
@@ -285,8 +283,9 @@ SELECT
   f.source_share AS source_share,
   CASE WHEN b.kind = 'transfer' THEN coalesce(f.target_process, 0) END AS target_process,
   f.target_share AS target_share, c.share_export_ns AS share_export_ns, c.share_open_first_ns AS share_open_first_ns,
-  c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, o.handles AS handles,
+  c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, b.handles AS handles,
   CASE WHEN f.compute_op IS NOT NULL THEN coalesce(f.compute_sm_share, 'blocks') END AS sm_share
+  /* settings of b */
 FROM case_run c
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment
@@ -294,27 +293,19 @@ JOIN scenario s ON s.id = r.scenario
 JOIN bench_case b ON b.id = c.bench_case
 JOIN plan_case pc ON pc.run = c.run AND pc.bench_case = c.bench_case
 LEFT JOIN process p ON p.id = c.process
-LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id
-LEFT JOIN stream st ON st.bench_case = b.id
-LEFT JOIN arithmetic ar ON ar.bench_case = b.id
 LEFT JOIN flow f0 ON f0.bench_case = b.id AND f0.ordinal = 0
 LEFT JOIN flow f1 ON f1.bench_case = b.id AND f1.ordinal = 1
 LEFT JOIN flow f ON f.bench_case = b.id
   AND f.ordinal = CASE f0.role WHEN 'measured' THEN 0 ELSE
     (SELECT min(g.ordinal) FROM flow g WHERE g.bench_case = b.id AND g.role = 'measured') END
-LEFT JOIN device dg ON dg.environment = r.environment AND dg.place = 'gpu'
-  AND dg.number = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)
-LEFT JOIN device ds ON ds.environment = r.environment
-  AND ds.place = coalesce(f.source_place, h.memory_place, o.memory_place, st.memory_place)
-  AND ds.number = coalesce(f.source_index, h.memory_index, o.memory_index, st.memory_index)
-LEFT JOIN device dt ON dt.environment = r.environment AND dt.place = coalesce(f.target_place, 'gpu')
-  AND dt.number = coalesce(f.target_index, h.gpu, o.gpu, st.gpu, ar.gpu)
+LEFT JOIN device dg ON dg.environment = r.environment AND dg.place = 'gpu' AND dg.number = b.gpu
+LEFT JOIN device ds ON ds.environment = r.environment AND ds.place = b.source_place AND ds.number = b.source_index
+LEFT JOIN device dt ON dt.environment = r.environment AND dt.place = b.target_place AND dt.number = b.target_index
 LEFT JOIN case_note n0 ON n0.case_run = c.id AND n0.ordinal = (SELECT min(n.ordinal) FROM case_note n WHERE n.case_run = c.id)
 -- The last sample of its GPU before its end.
-LEFT JOIN telemetry t ON t.run = c.run AND t.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu)
+LEFT JOIN telemetry t ON t.run = c.run AND t.gpu = b.gpu
   AND t.at_ns = (SELECT max(u.at_ns) FROM telemetry u
-    WHERE u.run = c.run AND u.gpu = coalesce(f.gpu, h.gpu, o.gpu, st.gpu, ar.gpu) AND u.at_ns <= c.ended_at_ns);
+    WHERE u.run = c.run AND u.gpu = b.gpu AND u.at_ns <= c.ended_at_ns);
 
 CREATE VIEW v_run_case AS
 SELECT
@@ -409,6 +400,7 @@ SELECT
   c.source_process AS source_process, c.source_share AS source_share, c.target_process AS target_process,
   c.target_share AS target_share, c.share_export_ns AS share_export_ns, c.share_open_first_ns AS share_open_first_ns,
   c.share_open_ns AS share_open_ns, c.share_close_ns AS share_close_ns, c.handles AS handles, c.sm_share AS sm_share
+  /* settings of c */
 FROM v_case c
 JOIN (
   SELECT x.id,

@@ -92,7 +92,7 @@ FROM (
       AND (EXISTS (SELECT 1 FROM flow f WHERE f.bench_case = b.id
                    AND (f.source_place = 'gpu' AND f.source_index = d.number
                         OR f.target_place = 'gpu' AND f.target_index = d.number OR f.gpu = d.number))
-           OR EXISTS (SELECT 1 FROM stream s WHERE s.bench_case = b.id AND s.gpu = d.number))) w) x
+           OR b.gpu = d.number)) w) x
 WHERE x.least_mj > 0 AND (x.most_mj > x.least_mj OR x.step_mj > 0);
 
 CREATE VIEW v_gpu AS

@@ -15,8 +15,7 @@ SELECT
   t.ordinal AS trial,
   CASE t.phase WHEN 0 THEN 'warmup' ELSE 'measure' END AS phase,
   CASE t.status WHEN 0 THEN 'ok' WHEN 1 THEN 'gate_timeout' ELSE 'corrupt' END AS status,
-  coalesce(h.footprint_bytes, o.size_bytes, st.size_bytes, (SELECT f.size_bytes FROM flow f
-    WHERE f.bench_case = b.id AND f.role = 'measured' ORDER BY f.ordinal LIMIT 1)) AS size_bytes,
+  b.size_bytes AS size_bytes,
   nullif(b.payload_bytes, 0) AS payload_bytes,
   t.iterations AS iterations,
   t.start_ns AS start_ns,
@@ -24,7 +23,7 @@ SELECT
   t.cycles AS cycles,
   1.0 * t.elapsed_ns / t.iterations AS ns,
   1.0 * nullif(b.payload_bytes, 0) * t.iterations / t.elapsed_ns AS gbps,
-  1.0 * t.elapsed_ns / t.iterations / nullif(h.hops, 0) AS ns_per_hop,
+  1.0 * t.elapsed_ns / t.iterations / nullif(b.hops, 0) AS ns_per_hop,
   1.0 * t.cycles / t.iterations / nullif(b.operations, 0) AS cycles_per_op,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
@@ -41,11 +40,7 @@ JOIN case_run c ON c.id = t.case_run
 JOIN run r ON r.id = c.run
 JOIN v_machine e ON e.environment = r.environment
 JOIN bench_case b ON b.id = c.bench_case
-JOIN process p ON p.id = c.process
-LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id
-LEFT JOIN stream st ON st.bench_case = b.id
-LEFT JOIN arithmetic ar ON ar.bench_case = b.id;
+JOIN process p ON p.id = c.process;
 
 CREATE VIEW v_flow AS
 SELECT

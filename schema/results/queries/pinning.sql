@@ -23,8 +23,8 @@ SELECT
   c.operation AS operation,
   c.source_memory AS memory,
   c.size_bytes AS size_bytes,
-  json_extract(b.definition, '$.overhead.pages') AS pages,
-  json_extract(b.definition, '$.overhead.touch_threads') AS touch_threads,
+  c.pages AS pages,
+  c.touch_threads AS touch_threads,
   coalesce(c.threads, 1) AS threads,
   c.median_ns AS ns,
   c.low_ns AS low_ns,
@@ -32,7 +32,6 @@ SELECT
   (SELECT avg(p.call_first_ns) FROM v_case p WHERE p.run = c.run AND p.bench_case = c.bench_case) AS first_ns,
   c.size_bytes * coalesce(c.threads, 1) / c.median_ns AS gbps
 FROM v_run_case c
-JOIN bench_case b ON b.id = c.bench_case
 WHERE c.status = 'ok' AND c.kind = 'overhead'
   AND c.run = coalesce(:run, (SELECT r.run FROM v_run r WHERE r.scenario = 'pinning'
                               ORDER BY r.started_at DESC, r.run DESC LIMIT 1))

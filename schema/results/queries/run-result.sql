@@ -82,8 +82,8 @@ SELECT
   CASE c.kind WHEN 'chase' THEN c.cycles_per_op END AS cycles_per_hop,
   c.number_type AS number_type,
   c.measure AS measure,
-  CASE WHEN c.kind IN ('arithmetic', 'signal') THEN c.ns_per_op END AS ns_per_op,
-  CASE WHEN c.kind IN ('arithmetic', 'signal') THEN c.cycles_per_op END AS cycles_per_op,
+  CASE WHEN c.ns_per_hop IS NULL AND c.tflops IS NULL THEN c.ns_per_op END AS ns_per_op,
+  CASE WHEN c.ns_per_hop IS NULL AND c.tflops IS NULL THEN c.cycles_per_op END AS cycles_per_op,
   c.ops_per_clock_sm AS ops_per_clock_sm,
   c.median_ns AS median_ns,
   c.low_ns AS low_ns,
@@ -117,8 +117,7 @@ SELECT
                  OR f.kernel_variant = 'bulk'))
     OR EXISTS (SELECT 1 FROM chase h WHERE h.bench_case = c.bench_case AND h.access = 'bulk')
     OR EXISTS (SELECT 1 FROM stream s WHERE s.bench_case = c.bench_case AND s.clock = 'cycles')
-    OR c.kind = 'chase' AND EXISTS (SELECT 1 FROM bench_case d WHERE d.id = c.bench_case
-                                    AND json_extract(d.definition, '$.chase.lines') IS NOT NULL)
+    OR c.lines IS NOT NULL
     OR EXISTS (SELECT 1 FROM flow f JOIN case_run y ON y.bench_case = f.bench_case
                WHERE f.bench_case = c.bench_case AND f.role = 'measured' AND f.method = 'um' AND y.run = c.run
                  AND NOT y.verified)

@@ -4,12 +4,70 @@
 SELECT id FROM bench_case WHERE key = :key;
 
 -- name: insert_bench_case
+-- What all kinds have comes out of :definition, in which they call it alike: "memory" is what is read, "gpu" or "node"
+-- what works, "size_bytes" the size. Where the measured work is flows it is the first of them. 0 is "left to the engine",
+-- for which a column has NULL.
 INSERT INTO bench_case (
   key, case_key, definition, block, name, kind, axes, path, payload_bytes, operations,
-  host_cache, device_cache, host_written)
-VALUES (
+  host_cache, device_cache, host_written, figure, figure_amount, method, gpu, source_place, source_index, source_memory,
+  target_place, target_index, target_memory, size_bytes, operation, stride_bytes, hops, space, hop_order, cache,
+  number_type, measure, ilp, passes, threads, block_threads, grid_blocks, access, alive, nodes, handles)
+SELECT
   :key, :case_key, :definition, :block, :name, :kind, :axes, :path, :payload_bytes, :operations,
-  CASE :host_cache WHEN 'flushed' THEN 'flushed' ELSE 'warm' END, :device_cache, :host_cache = 'written');
+  CASE :host_cache WHEN 'flushed' THEN 'flushed' ELSE 'warm' END, :device_cache, :host_cache = 'written', :figure,
+  :figure_amount,
+  json_extract(flow, '$.method'),
+  CASE
+    WHEN flow IS NULL THEN coalesce(json_extract(own, '$.gpu'),
+      CASE json_extract(own, '$.memory.place') WHEN 'gpu' THEN json_extract(own, '$.memory.index') END)
+    -- The one that starts the flow, else the one at the other end.
+    WHEN json_extract(flow, '$.target.place') <> 'gpu'
+      OR (json_extract(flow, '$.source.place') = 'gpu' AND json_extract(flow, '$.initiator') = 'source')
+    THEN CASE json_extract(flow, '$.source.place') WHEN 'gpu' THEN json_extract(flow, '$.source.index') END
+    ELSE json_extract(flow, '$.target.index') END,
+  coalesce(json_extract(flow, '$.source.place'), json_extract(own, '$.memory.place')),
+  coalesce(json_extract(flow, '$.source.index'), json_extract(own, '$.memory.index')),
+  coalesce(json_extract(flow, '$.source.memory'), json_extract(own, '$.memory.memory')),
+  coalesce(json_extract(flow, '$.target.place'),
+    CASE WHEN json_extract(own, '$.node') IS NOT NULL THEN 'numa'
+      WHEN json_extract(own, '$.gpu') IS NOT NULL OR json_extract(own, '$.memory.place') = 'gpu' THEN 'gpu' END),
+  coalesce(json_extract(flow, '$.target.index'), json_extract(own, '$.node'), json_extract(own, '$.gpu'),
+    CASE json_extract(own, '$.memory.place') WHEN 'gpu' THEN json_extract(own, '$.memory.index') END),
+  json_extract(flow, '$.target.memory'),
+  coalesce(json_extract(flow, '$.size_bytes'), json_extract(own, '$.size_bytes'), json_extract(own, '$.footprint_bytes')),
+  coalesce(json_extract(own, '$.operation'), json_extract(own, '$.op'), json_extract(flow, '$.compute.op'),
+    json_extract(flow, '$.op')),
+  json_extract(own, '$.stride_bytes'),
+  json_extract(own, '$.hops'),
+  json_extract(own, '$.space'),
+  CASE :kind WHEN 'chase' THEN json_extract(own, '$.order') END,
+  json_extract(own, '$.cache'),
+  json_extract(own, '$.type'),
+  json_extract(own, '$.measure'),
+  json_extract(own, '$.ilp'),
+  json_extract(own, '$.passes'),
+  nullif(coalesce(json_extract(flow, '$.threads'), json_extract(flow, '$.unified.threads'),
+    CASE WHEN :kind <> 'chase' THEN json_extract(own, '$.threads') END), 0),
+  nullif(coalesce(json_extract(flow, '$.kernel.block'), json_extract(own, '$.block'),
+    CASE :kind WHEN 'chase' THEN json_extract(own, '$.threads') END), 0),
+  nullif(coalesce(json_extract(flow, '$.kernel.grid'), json_extract(own, '$.grid'), json_extract(own, '$.blocks')), 0),
+  json_extract(own, '$.access'),
+  json_extract(own, '$.alive'),
+  json_extract(own, '$.nodes'),
+  json_extract(own, '$.handles')
+FROM (
+  SELECT json_extract(:definition, '$.' || :kind) AS own,
+    (SELECT f.value FROM json_each(:definition, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured'
+     ORDER BY f.key LIMIT 1) AS flow);
+
+-- name: settings
+-- Gives the trigger that fills the columns of a new case behind "handles": settings that a migration added since. Such a
+-- column has the name that the setting has in the definition, and v_case and v_run_case have it too (database/settings).
+SELECT 'CREATE TEMP TRIGGER IF NOT EXISTS setting AFTER INSERT ON main.bench_case BEGIN UPDATE bench_case SET '
+  || group_concat(printf('"%w" = json_extract(NEW.definition, ''$.'' || NEW.kind || ''.%w'')', c.name, c.name), ', ')
+  || ' WHERE id = NEW.id; END'
+FROM pragma_table_info('bench_case') c
+WHERE c.cid > (SELECT cid FROM pragma_table_info('bench_case') WHERE name = 'handles');
 
 -- The rows of a case in the tables of its kind: one section for each kind with a table of its own, named insert_KIND
 -- (insert_transfer: of every kind whose work is flows), out of

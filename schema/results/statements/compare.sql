@@ -29,13 +29,9 @@ WHERE environment = :environment AND place = 'gpu';
 -- Of the cases (:cases, a JSON array of ids) in the plans of the runs (:runs, another), those that a glob of :only (a
 -- JSON array; NULL: all) matches; equal case_keys are adjacent.
 SELECT b.id, b.case_key, b.definition, b.block, b.name, b.axes, b.path,
-  coalesce(f.compute_op, f.signal_op, f.method, o.operation, st.op, ar.op, b.kind) AS method,
-  coalesce(f.size_bytes, h.footprint_bytes, o.size_bytes, st.size_bytes, 0) AS size_bytes,
+  coalesce(b.operation, b.method, b.kind) AS method, coalesce(b.size_bytes, 0) AS size_bytes,
   -- The one number that a case is compared by, as unit and amount of it in one iteration.
-  CASE WHEN h.hops > 0 THEN 'ns/hop' WHEN o.bench_case IS NOT NULL THEN 'ns/call'
-    WHEN b.payload_bytes > 0 THEN 'GB/s' WHEN b.kind = 'compute' THEN 'GFLOP/s' ELSE 'ns' END AS figure,
-  CASE WHEN h.hops > 0 THEN h.hops WHEN o.bench_case IS NULL AND b.payload_bytes > 0
-    THEN b.payload_bytes WHEN b.kind IN ('compute', 'signal') THEN b.operations ELSE 1 END AS units,
+  b.figure, b.figure_amount AS units,
   -- Names and blocks of the settings that come to this case, one in a line.
   alias.names AS aliases
 FROM bench_case b
@@ -44,13 +40,6 @@ LEFT JOIN (
   FROM plan_alias a JOIN bench_case n ON n.id = a.bench_case
   WHERE a.run IN (SELECT value FROM json_each(:runs))
   GROUP BY a.measured_by) alias ON alias.measured_by = b.id
-LEFT JOIN chase h ON h.bench_case = b.id
-LEFT JOIN overhead o ON o.bench_case = b.id
-LEFT JOIN stream st ON st.bench_case = b.id
-LEFT JOIN arithmetic ar ON ar.bench_case = b.id
-LEFT JOIN flow f ON f.bench_case = b.id
-  AND f.ordinal = (SELECT min(g.ordinal) FROM flow g
-                   WHERE g.bench_case = b.id AND g.role = 'measured')
 WHERE (:only IS NULL OR EXISTS
     (SELECT 1 FROM json_each(:only) o
      WHERE b.name GLOB o.value OR b.block GLOB o.value OR b.case_key GLOB o.value)
@@ -121,8 +110,8 @@ FROM v_run v
 WHERE v.run IN (SELECT value FROM json_each(:runs)) AND v.status <> 'done';
 
 -- name: flows
--- The endpoints of a case. A chase and an overhead count as one flow to the GPU, a stream and arithmetic
--- as one flow inside their place.
+-- The endpoints of a case. Where the measured work is not flows it counts as one: from what is read to what works. Bytes that
+-- it moves stay in their place.
 SELECT role = 'load' AS load, source_place = 'gpu' AS source_is_gpu, source_index AS source, source_memory,
   target_place = 'gpu' AS target_is_gpu, target_index AS target, target_memory
 FROM (
@@ -131,20 +120,10 @@ FROM (
     coalesce(target_share || ':process' || target_process, target_memory) AS target_memory
   FROM flow WHERE bench_case = :bench_case
   UNION ALL
-  SELECT 0, 'measured', memory_place, memory_index, memory, CASE WHEN node IS NULL THEN 'gpu' ELSE 'numa' END,
-    coalesce(node, gpu), ''
-  FROM chase WHERE bench_case = :bench_case
-  UNION ALL
-  SELECT 0, 'measured', coalesce(memory_place, 'gpu'), coalesce(memory_index, gpu, -1),
-    coalesce(memory, ''), CASE WHEN gpu IS NULL THEN memory_place ELSE 'gpu' END,
-    coalesce(gpu, memory_index, -1), ''
-  FROM overhead WHERE bench_case = :bench_case
-  UNION ALL
-  SELECT 0, 'measured', memory_place, memory_index, memory, memory_place, memory_index, memory
-  FROM stream WHERE bench_case = :bench_case
-  UNION ALL
-  SELECT 0, 'measured', 'gpu', gpu, '', 'gpu', gpu, ''
-  FROM arithmetic WHERE bench_case = :bench_case)
+  SELECT 0, 'measured', coalesce(source_place, target_place), coalesce(source_index, target_index),
+    coalesce(source_memory, ''), coalesce(target_place, source_place), coalesce(target_index, source_index),
+    CASE figure WHEN 'GB/s' THEN source_memory ELSE '' END
+  FROM bench_case WHERE id = :bench_case AND method IS NULL AND coalesce(source_place, target_place) IS NOT NULL)
 ORDER BY ordinal;
 
 -- name: medians

@@ -102,5 +102,16 @@ PRAGMA foreign_keys = ON;
 -- Gives the statements that drop haul's views; views of users have other names.
 SELECT printf('DROP VIEW "%w"', name) FROM sqlite_master WHERE type = 'view' AND name GLOB 'v_*';
 
+-- name: settings
+-- Gives the statements that put settings which migrations added (case/settings) into the views that say where: as columns of
+-- their b, or their c.
+SELECT printf('DROP VIEW "%w"', v.name) || ';' || replace(replace(v.sql, '/* settings of b */', s.b), '/* settings of c */', s.c)
+FROM sqlite_master v, (
+  SELECT group_concat(printf(', b."%w" AS "%w"', c.name, c.name), '') AS b,
+    group_concat(printf(', c."%w" AS "%w"', c.name, c.name), '') AS c
+  FROM pragma_table_info('bench_case') c
+  WHERE c.cid > (SELECT cid FROM pragma_table_info('bench_case') WHERE name = 'handles')) s
+WHERE v.type = 'view' AND v.sql GLOB '*/[*] settings of *';
+
 -- name: broken_references
 SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1;

@@ -186,7 +186,7 @@ SELECT printf('SELECT %Q, CASE%s END FROM input."%w" WHERE %s LIMIT 1', t.name,
   group_concat(printf('typeof("%w") NOT BETWEEN ''integer'' AND ''real''', c.name), ' OR '))
 FROM main.sqlite_master t JOIN pragma_table_info(t.name, 'main') c
 WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND c.type IN ('INTEGER', 'REAL') AND c.name <> 'id'
-  AND (t.name, c.name) NOT IN (VALUES ('stream', 'grid')) -- or the word "full"
+  AND (t.name, c.name) NOT IN (VALUES ('stream', 'grid'), ('bench_case', 'grid_blocks')) -- or the word "full"
 GROUP BY t.name;
 
 -- name: compare
@@ -254,7 +254,11 @@ WITH
     SELECT i.*, iif(json_valid(i.definition), i.definition, '{}') AS d
     FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
     WHERE x.name = 'bench_case' AND x.known = 0),
-  w AS (SELECT * FROM c WHERE json_extract(d, '$.unresolved') IS NULL),
+  w AS (
+    SELECT *, json_extract(d, '$.' || kind) AS own,
+      (SELECT f.value FROM json_each(d, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured'
+       ORDER BY f.key LIMIT 1) AS flow
+    FROM c WHERE json_extract(d, '$.unresolved') IS NULL),
   said AS (
     SELECT w.id, w.name, w.kind IS NOT json_extract(d, '$.kind') AS kind,
       w.payload_bytes IS NOT CASE w.kind
@@ -262,16 +266,31 @@ WITH
           * ifnull(json_extract(d, '$.stream.grid') / nullif(json_extract(d, '$.stream.parts'), 0), 1)
           * CASE WHEN json_extract(d, '$.stream.op') IN ('read', 'write') THEN 1
                  WHEN json_extract(d, '$.stream.op') IN ('add', 'triad') THEN 3 ELSE 2 END
-        WHEN 'signal' THEN 0
-        WHEN 'compute' THEN w.payload_bytes -- it follows from the shape of the GPU, as operations do
-        ELSE (SELECT ifnull(sum(json_extract(f.value, '$.size_bytes') * ifnull(json_extract(f.value, '$.copies'), 1)), 0)
-              FROM json_each(d, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured')
+        WHEN 'transfer' THEN
+          (SELECT ifnull(sum(json_extract(f.value, '$.size_bytes') * ifnull(json_extract(f.value, '$.copies'), 1)), 0)
+           FROM json_each(d, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured')
+        WHEN 'chase' THEN 0 WHEN 'arithmetic' THEN 0 WHEN 'overhead' THEN 0 WHEN 'signal' THEN 0
+        ELSE w.payload_bytes -- of compute it follows from the shape of the GPU, as operations do
       END AS payload,
       w.operations IS NOT CASE w.kind
         WHEN 'chase' THEN json_extract(d, '$.chase.hops')
         WHEN 'arithmetic' THEN json_extract(d, '$.arithmetic.instructions')
-        WHEN 'signal' THEN w.operations
-        WHEN 'compute' THEN w.operations ELSE 0 END AS operations,
+        WHEN 'transfer' THEN 0 WHEN 'stream' THEN 0 WHEN 'overhead' THEN 0 ELSE w.operations END AS operations,
+      (w.method, w.source_place, w.source_index, w.source_memory, w.target_memory, w.target_index, w.size_bytes, w.operation,
+       w.hops, w.figure_amount) IS NOT
+        (json_extract(flow, '$.method'),
+         coalesce(json_extract(flow, '$.source.place'), json_extract(own, '$.memory.place')),
+         coalesce(json_extract(flow, '$.source.index'), json_extract(own, '$.memory.index')),
+         coalesce(json_extract(flow, '$.source.memory'), json_extract(own, '$.memory.memory')),
+         json_extract(flow, '$.target.memory'),
+         coalesce(json_extract(flow, '$.target.index'), json_extract(own, '$.node'), json_extract(own, '$.gpu'),
+           CASE json_extract(own, '$.memory.place') WHEN 'gpu' THEN json_extract(own, '$.memory.index') END),
+         coalesce(json_extract(flow, '$.size_bytes'), json_extract(own, '$.size_bytes'), json_extract(own, '$.footprint_bytes')),
+         coalesce(json_extract(own, '$.operation'), json_extract(own, '$.op'), json_extract(flow, '$.compute.op'),
+           json_extract(flow, '$.op')),
+         json_extract(own, '$.hops'),
+         CASE w.figure WHEN 'GB/s' THEN w.payload_bytes WHEN 'ns/hop' THEN w.hops WHEN 'ns/call' THEN 1
+           ELSE w.figure_amount END) AS setting,
       (SELECT count(*) FROM input.flow f WHERE f.bench_case = w.id) IS NOT ifnull(json_array_length(d, '$.flows'), 0)
         OR EXISTS (
           SELECT 1 FROM input.flow f LEFT JOIN json_each(d, '$.flows') j ON j.key = f.ordinal
@@ -300,8 +319,8 @@ WITH
               AND s.operation IS NOT json_extract(d, '$.overhead.operation')) AS work
     FROM w)
 SELECT name, CASE WHEN kind THEN 'kind' WHEN payload THEN 'payload_bytes' WHEN operations THEN 'operations'
-  WHEN flows THEN 'flow' ELSE 'work' END
-FROM said WHERE kind OR payload OR operations OR flows OR work LIMIT 1;
+  WHEN flows THEN 'flow' WHEN setting THEN 'setting' ELSE 'work' END
+FROM said WHERE kind OR payload OR operations OR flows OR setting OR work LIMIT 1;
 
 -- name: copy
 -- Gives one INSERT per table, parents before tables that refer to them. Of a table with an id it copies the new

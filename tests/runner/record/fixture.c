@@ -72,6 +72,8 @@ static void set_case(struct fixture *fixture, size_t index, const char *block, c
       .flows = flows,
       .flow_count = flow_count,
       .payload_bytes = payload_bytes,
+      .figure = payload_bytes > 0 ? FIGURE_RATE : FIGURE_TIME,
+      .figure_amount = payload_bytes > 0 ? payload_bytes : 1,
       .traffic_bytes = payload_bytes,
       .limit = index == 0 ? LIMIT_PCIE : LIMIT_UNKNOWN,
       .peak_bytes_per_second = index == 0 ? 63015384615 : 0,
@@ -148,6 +150,8 @@ struct fixture *fixture_new(void) {
   set_case(fixture, 4, "latency", "numa0-gpu0", NULL, 0);
   fixture->cases[FIXTURE_SKIPPED].skip_reason = "GPU 0 has no managed memory";
   fixture->cases[4].bench.kind = CASE_CHASE;
+  fixture->cases[4].bench.figure = FIGURE_HOP;
+  fixture->cases[4].bench.figure_amount = 1000;
   fixture->cases[4].bench.operations = 1000;
   fixture->works = calloc(FIXTURE_CASES, sizeof *fixture->works);
   must(fixture->works != NULL, "calloc");
@@ -163,6 +167,8 @@ struct fixture *fixture_new(void) {
                      .hops = 1000};
   set_case(fixture, 5, "launch", "gpu1", NULL, 0);
   fixture->cases[5].bench.kind = CASE_OVERHEAD;
+  fixture->cases[5].bench.figure = FIGURE_CALL;
+  fixture->cases[5].bench.figure_amount = 1;
   fixture->cases[5].bench.work = &fixture->works[5];
   fixture->works[5].overhead = (struct overhead){.operation = OVERHEAD_KERNEL_LAUNCH, .gpu = 1};
   fixture_define(fixture);

@@ -390,6 +390,15 @@ TEST_WITH(bad_inputs_leave_nothing, set_up, tear_down, struct merging *merging) 
   refused(merging, path, "another program's");
 }
 
+TEST_WITH(settings_are_those_of_the_definition, set_up, tear_down, struct merging *merging) {
+  struct merge_result result;
+  const char *path = merging->fixtures[0]->path;
+  fixture_record_run(merging->fixtures[0], 1);
+  fixture_execute(path, "UPDATE bench_case SET source_index = 7 WHERE id = 1");
+  assert_int_equal(merge_one(merging->output, path, &result, err), STATUS_INVALID);
+  assert_non_null(strstr(err->message, "has a setting that is not what its definition says"));
+}
+
 /* A column that is gone although the version says that it is there. */
 TEST_WITH(schema_lacking_a_column_is_refused, set_up, tear_down, struct merging *merging) {
   record_all(merging);

@@ -1,4 +1,6 @@
-/* What the shipped scenarios plan can be merged: each kind of case is what its definition says. */
+/* What the shipped scenarios plan can be merged: each kind of case is what its definition says. And
+ * their settings are those that migration 1034 gave to cases of before. */
+#include "runner/record/database.h"
 #include "runner/record/merge.h"
 #include "runner/record/record.h"
 #include "tests/cmocka.h"
@@ -22,6 +24,37 @@ static void record_plan(const char *path, const struct planned *planned) {
       STATUS_OK) {
     fail_msg("%s", err.message);
   }
+}
+
+/* What the migration makes of the tables of kinds, in place of what was recorded. */
+static void assert_settings_as_migrated(const char *path) {
+  struct error err = {0};
+  struct database *database = NULL;
+  sqlite3_stmt *differing = NULL;
+  SCOPED(memory_free) char *migration = database_sql("migrations/1034_settings.sql");
+  char *update = strstr(migration, "UPDATE bench_case");
+  assert_non_null(update);
+  *strstr(update, "PRAGMA") = '\0';
+  assert_ok(database_open(path, DATABASE_WRITE, &database, &err), &err);
+  assert_ok(
+      database_run_sql(database, "CREATE TEMP TABLE recorded AS SELECT * FROM bench_case", &err),
+      &err);
+  assert_ok(database_run_sql(database, update, &err), &err);
+  assert_int_equal(sqlite3_prepare_v2(database->handle,
+                                      "SELECT name, (SELECT count(DISTINCT kind) FROM bench_case) "
+                                      "FROM (SELECT * FROM recorded EXCEPT SELECT * FROM "
+                                      "bench_case) UNION ALL SELECT NULL, count(DISTINCT kind) "
+                                      "FROM bench_case",
+                                      -1, &differing, NULL),
+                   SQLITE_OK);
+  assert_int_equal(sqlite3_step(differing), SQLITE_ROW);
+  if (sqlite3_column_type(differing, 0) != SQLITE_NULL) {
+    fail_msg("%s has other settings than the migration makes",
+             (const char *)sqlite3_column_text(differing, 0));
+  }
+  assert_int_equal(sqlite3_column_int(differing, 1), 7);
+  (void)sqlite3_finalize(differing);
+  database_close(database);
 }
 
 TEST(every_shipped_scenario_is_merged) {
@@ -48,6 +81,7 @@ TEST(every_shipped_scenario_is_merged) {
   }
   merge_free(merge);
   globfree(&found);
+  assert_settings_as_migrated(output);
   assert_int_equal(unlink(output), 0);
   assert_int_equal(rmdir(folder), 0);
 }
