@@ -120,7 +120,7 @@ static struct case_keys health_keys_to_repeat(struct health *health) {
   struct case_keys again = {.items = keys};
   for (size_t i = 0; i < judged->count; i++) {
     const enum expect_verdict verdict = judged->judgements[i].verdict;
-    if (verdict == EXPECT_SHORT || verdict == EXPECT_UNCLEAR) {
+    if (verdict == EXPECT_SHORT || verdict == EXPECT_UNCLEAR || verdict == EXPECT_DISTURBED) {
       keys[again.count++] = judged->judgements[i].key;
     }
   }
@@ -408,12 +408,14 @@ int health_end(struct health *health, int code) {
     health_append_shortfalls(health, &line);
   }
   const char *doubt = health_find_doubt(health, code);
+  const char *cannot_tell = health->judge != NULL ? expect_judge_cannot_tell(health->judge) : NULL;
   if (line.text.length > 0 && code != EXIT_INTERRUPTED) {
     health_append_addresses(health, &line);
     health_say(health, "unhealthy", line.text.text);
     code = code == EXIT_DONE || code == EXIT_NOT_MEASURED ? EXIT_REGRESSED : code;
-  } else if (doubt != NULL) {
-    health_say(health, "not judged", doubt);
+  } else if (doubt != NULL || cannot_tell != NULL) {
+    health_say(health, doubt != NULL ? "not judged" : "cannot tell",
+               doubt != NULL ? doubt : cannot_tell);
     code = code == EXIT_DONE ? EXIT_NOT_MEASURED : code;
   } else {
     health_say(health, "healthy", health_describe(health));

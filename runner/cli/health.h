@@ -7,7 +7,8 @@
  * hangs, crashes or yields wrong bytes, a GPU takes no work after it, or a GPU, the driver or NVML
  * gives no answer. 3: a case failed for another reason, somebody or the kernel, for want of memory,
  * killed its worker or the process that asked the driver, or there was no time left for it, every
- * result is too noisy to tell, nothing is known of this machine, or it has no GPU. */
+ * result is too noisy to tell, one of them may be slow or the host busy (EXPECT_DISTURBED), nothing
+ * is known of this machine, or it has no GPU. */
 #pragma once
 
 #include "runner/cli/cli.h"

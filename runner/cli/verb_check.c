@@ -380,7 +380,8 @@ static void check_expected_list(struct document *document, const struct check_ex
     const struct expect_judgement *judgement = expected->cases[i].judgement;
     const bool is_broken = judgement->verdict == EXPECT_BROKEN;
     const bool falls_short = judgement->verdict == EXPECT_SHORT || is_broken;
-    if (falls_short || judgement->verdict == EXPECT_UNCLEAR || all || !people) {
+    if (falls_short || judgement->verdict == EXPECT_UNCLEAR ||
+        judgement->verdict == EXPECT_DISTURBED || all || !people) {
       DOCUMENT_ROW(document, CHECK_COLUMNS(COLUMN_CELL));
     }
   }
@@ -389,11 +390,10 @@ static void check_expected_list(struct document *document, const struct check_ex
 
 static enum status check_expected_tests(struct command *command,
                                         const struct check_expected *expected, struct error *err) {
-  static const enum test_outcome OUTCOMES[] = {[EXPECT_USUAL] = TEST_PASSED,
-                                               [EXPECT_SHORT] = TEST_FAILED,
-                                               [EXPECT_BEYOND] = TEST_PASSED,
-                                               [EXPECT_UNCLEAR] = TEST_SKIPPED,
-                                               [EXPECT_BROKEN] = TEST_FAILED};
+  static const enum test_outcome OUTCOMES[] = {
+      [EXPECT_USUAL] = TEST_PASSED,      [EXPECT_SHORT] = TEST_FAILED,
+      [EXPECT_BEYOND] = TEST_PASSED,     [EXPECT_UNCLEAR] = TEST_SKIPPED,
+      [EXPECT_DISTURBED] = TEST_SKIPPED, [EXPECT_BROKEN] = TEST_FAILED};
   struct arena *arena = &command->arena;
   struct test_case *cases = arena_array(arena, expected->case_count, sizeof *cases);
   struct test_property *properties = arena_array(arena, expected->run_count, sizeof *properties);
@@ -446,7 +446,8 @@ static enum status check_expected_show(struct command *command,
                                        const struct check_expected *expected, struct error *err) {
   const struct table_options options = table_to_stdout(&command->common);
   const size_t *verdicts = expected->verdicts;
-  const size_t listed = verdicts[EXPECT_SHORT] + verdicts[EXPECT_UNCLEAR] + verdicts[EXPECT_BROKEN];
+  const size_t listed = verdicts[EXPECT_SHORT] + verdicts[EXPECT_UNCLEAR] +
+                        verdicts[EXPECT_DISTURBED] + verdicts[EXPECT_BROKEN];
   struct document document;
   if (command->common.tests != TEST_NONE) {
     return check_expected_tests(command, expected, err);
@@ -480,7 +481,7 @@ static enum status check_expected_judge(struct command *command,
   const struct check_options *options = command->options;
   const size_t *verdicts = expected->verdicts;
   const size_t above_peak = expected->above_peak;
-  bool open = verdicts[EXPECT_UNCLEAR] + above_peak > 0;
+  bool open = verdicts[EXPECT_UNCLEAR] + verdicts[EXPECT_DISTURBED] + above_peak > 0;
   if (verdicts[EXPECT_BROKEN] > 0) {
     say_warning(&command->common, "%zu %s no value: failed, crashed, hung or corrupt",
                 verdicts[EXPECT_BROKEN],
@@ -504,6 +505,7 @@ static enum status check_expected_judge(struct command *command,
   }
   command->code = verdicts[EXPECT_SHORT] + verdicts[EXPECT_BROKEN] > 0 ? EXIT_REGRESSED
                   : options->strict && open                            ? EXIT_UNDECIDED
+                  : verdicts[EXPECT_DISTURBED] > 0                     ? EXIT_NOT_MEASURED
                                                                        : EXIT_DONE;
   return expected->case_count > 0 ? STATUS_OK
          : above_peak > 0

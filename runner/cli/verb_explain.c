@@ -76,7 +76,8 @@ static enum status verb_explain_open(struct command *command, const char *select
   return STATUS_OK;
 }
 
-/* The cases of the run that fall short of what its machine should reach, into the request. */
+/* The cases of the run that fall short of what its machine should reach, or may do so beside
+ * others, into the request. */
 static void verb_explain_judge(struct command *command, struct expect_judge *judge,
                                struct explain_request *request) {
   const struct expect_judged *judged = expect_judge_judged(judge);
@@ -85,7 +86,7 @@ static void verb_explain_judge(struct command *command, struct expect_judge *jud
     const struct expect_judgement *judgement = &judged->judgements[i];
     const struct results_case bench = {
         .key = judgement->key, .name = judgement->name, .block = judgement->block};
-    if (judgement->verdict == EXPECT_SHORT &&
+    if ((judgement->verdict == EXPECT_SHORT || judgement->verdict == EXPECT_DISTURBED) &&
         (request->only == NULL || results_case_matches(&bench, request->only))) {
       request->shortfalls[request->shortfall_count++] =
           (struct explain_shortfall){.case_key = judgement->key,

@@ -1,4 +1,4 @@
-#include "runner/expect/judge.h"
+#include "runner/expect/judge_internal.h"
 
 #include "engine/base/strings.h"
 #include "runner/expect/observed.h"
@@ -12,31 +12,6 @@
 
 ENUM_NAMES_DEFINE(expect_verdict, EXPECT_VERDICT_LIST)
 
-/* How much others disturbed the trials of judged cases: a fact of its own, which says nothing
- * against what is judged (engine/case/visits.h). */
-struct disturbance {
-  size_t count; /* of cases of which a share of trials worth saying was disturbed */
-  bool on_host; /* all of them have an end there */
-  double percent, slower_percent; /* of the one with most */
-  const char *name;
-};
-
-struct expect_judge {
-  struct expect_set set;
-  struct arena arena;
-  struct observed_reader reader;
-  struct row_sink sink;
-  const struct row_sink *inner;
-  size_t column_count;
-  struct cell *row; /* of column_count + ADDED_COUNT */
-  struct expect_judged judged;
-  struct expect_judge *again;     /* of what was measured once more; NULL = nothing was */
-  const struct expect_row **used; /* one for each source of reports, of which it counts most */
-  size_t used_count, used_capacity;
-  const char *machine; /* the first that a case is of */
-  struct disturbance disturbance;
-};
-
 #define ADDED_COLUMNS(X)                                                                           \
   X("expected", text, judgement->expected)                                                         \
   X("expected_low", finite, judgement->low)                                                        \
@@ -46,7 +21,7 @@ struct expect_judge {
   X("usual_low", finite, judgement->usual_low)                                                     \
   X("usual_high", finite, judgement->usual_high)                                                   \
   X("judged", finite, judgement->value)                                                            \
-  X("expected_remark", text, judge_remark(&judge->arena, judgement))
+  X("expected_remark", text, judgement_remark(&judge->arena, judgement))
 #define ADDED_COLUMN(text, ...) {.name = (text)},
 
 static const struct column added_columns[] = {ADDED_COLUMNS(ADDED_COLUMN)};
@@ -84,7 +59,7 @@ static void judge_add_row(struct known_range *known, const struct expect_machine
               high * (1 + expect_tolerance(row)), wider);
 }
 
-static unsigned judge_reports_of(const struct expect_row *row) {
+unsigned judge_reports_of(const struct expect_row *row) {
   return row->hosts > 0 ? row->hosts : row->count > 0 ? row->count : 1;
 }
 
@@ -98,14 +73,6 @@ static void judge_use_source(struct expect_judge *judge, const struct expect_row
     }
   }
   *ARENA_ADD(&judge->arena, judge->used, judge->used_count, &judge->used_capacity) = row;
-}
-
-static unsigned judge_count_reports(const struct expect_judge *judge) {
-  unsigned count = 0;
-  for (size_t i = 0; i < judge->used_count; i++) {
-    count += judge_reports_of(judge->used[i]);
-  }
-  return count;
 }
 
 static void judge_collect(struct expect_judge *judge, const struct expect_file *file,
@@ -129,15 +96,13 @@ static void judge_collect(struct expect_judge *judge, const struct expect_file *
   }
 }
 
-/* As it is read in a table: four digits. */
-static double judge_shown(double value) {
+double judge_shown(double value) {
   char text[32];
   (void)snprintf(text, sizeof text, "%.4g", value);
   return strtod(text, NULL);
 }
 
-/* The same in words: "826.1", "12190". */
-static void judge_number(char text[32], double value) {
+void judge_number(char text[32], double value) {
   (void)snprintf(text, 32, value < 9999.5 ? "%.4g" : "%.0f", judge_shown(value));
 }
 
@@ -153,6 +118,16 @@ static const char *judge_range(struct arena *arena, double low, double high) {
                                  : arena_format(arena, "%s-%s", from, to);
 }
 
+/* A neighbour that never rests slows the fastest trials by more than they vary: on an H100 by 1.6
+ * times that. Beyond three times it is no explanation. */
+static const double JUDGE_EXPLAINED = 3;
+
+/* Whether other programs may be why the value is so far beyond that edge. */
+static bool judge_is_explained(const struct observed *observed, double edge) {
+  const double lack = observed->time ? observed->value / edge : edge / observed->value;
+  return observed->all_disturbed && lack - 1 <= JUDGE_EXPLAINED * observed->spread;
+}
+
 static void judge_compare(const struct known_range *known, enum expect_statement statement,
                           const struct observed *observed, struct expect_judgement *judgement) {
   const bool below = observed->value < known->low_edge; /* false of NAN */
@@ -164,9 +139,13 @@ static void judge_compare(const struct known_range *known, enum expect_statement
   if (!sure && judgement->verdict == EXPECT_BEYOND) {
     return; /* of what is reported, and perhaps of a limit, too */
   }
-  judgement->verdict = !sure                      ? EXPECT_UNCLEAR
-                       : below != judgement->time ? EXPECT_SHORT
-                                                  : EXPECT_BEYOND;
+  const bool worse = below != judgement->time;
+  const bool explained =
+      worse && judge_is_explained(observed, below ? known->low_edge : known->high_edge);
+  judgement->verdict = explained ? EXPECT_DISTURBED
+                       : !sure   ? EXPECT_UNCLEAR
+                       : worse   ? EXPECT_SHORT
+                                 : EXPECT_BEYOND;
   judgement->statement = statement;
   judgement->low = known->low;
   judgement->high = known->high;
@@ -213,6 +192,9 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
                                          .path = (enum expect_path)observed->path,
                                          .time = observed->time,
                                          .value = observed->value,
+                                         .revisited = observed->revisited,
+                                         .at_best = observed->all_disturbed && observed->revisited,
+                                         .spread = observed->spread,
                                          .low = known[shown].low,
                                          .high = known[shown].high,
                                          .statement = shown,
@@ -246,49 +228,6 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   }
   judge->machine = judge->machine == NULL ? judgement->machine : judge->machine;
   return true;
-}
-
-/* ---- the words on one judgement ---- */
-
-/* "55.2-55.5"; "55.2-55.5, floor >= 48" of what is beyond both. */
-static const char *judge_ranges(struct arena *arena, const struct expect_judgement *judgement) {
-  return judgement->usual == NULL
-             ? judgement->expected
-             : arena_format(arena, "%s, %s %s", judgement->usual,
-                            expect_statement_text(judgement->statement), judgement->expected);
-}
-
-const char *expect_judgement_words(struct arena *arena, const struct expect_judgement *judgement) {
-  if (judgement->verdict == EXPECT_BROKEN) {
-    return arena_format(arena, "%s: %s", expect_verdict_text(EXPECT_BROKEN), judgement->reason);
-  }
-  /* Of what is not as usual the numbers tell. */
-  const char *deviation = judgement->verdict == EXPECT_USUAL ? judgement->deviation : NULL;
-  const bool reported = judgement->statement == EXPECT_REPORTS || judgement->usual != NULL;
-  char value[32];
-  judge_number(value, judgement->value);
-  return arena_format(arena, "%s %s, %s %s%s%s", value, judgement->time ? "ns" : "GB/s",
-                      reported ? "usual" : expect_statement_text(judgement->statement),
-                      judge_ranges(arena, judgement), deviation != NULL ? ": " : "",
-                      deviation != NULL ? deviation : "");
-}
-
-/* Below a table; NULL = nothing but that it is as usual. */
-static const char *judge_remark(struct arena *arena, const struct expect_judgement *judgement) {
-  static const char *const WORDS[] = {[EXPECT_SHORT] = "short of what is usual here",
-                                      [EXPECT_BEYOND] = "better than anything known",
-                                      [EXPECT_UNCLEAR] =
-                                          "too noisy to tell from what is usual here"};
-  const char *deviation = judgement->deviation;
-  if (judgement->again) {
-    return arena_format(arena, "measured once more: %s", expect_judgement_words(arena, judgement));
-  }
-  if (judgement->verdict == EXPECT_USUAL) {
-    return deviation != NULL ? arena_format(arena, "within tolerance: %s", deviation) : NULL;
-  }
-  return arena_format(arena, "%s, %s%s%s", WORDS[judgement->verdict],
-                      judge_ranges(arena, judgement), deviation != NULL ? ": " : "",
-                      deviation != NULL ? deviation : "");
 }
 
 /* ---- the sink ---- */
@@ -359,15 +298,26 @@ static const struct expect_judgement *judge_find_again(const struct expect_judge
   return NULL;
 }
 
+/* Whether the second measurement counts, which has a value. An episode may outlast a single visit
+ * and look like a slow link, so that is no shortfall beside a disturbed result. */
+static bool judge_is_superseded(const struct expect_judgement *first,
+                                const struct expect_judgement *other) {
+  if (first->verdict == EXPECT_SHORT) {
+    return other->verdict == EXPECT_DISTURBED
+               ? !first->revisited
+               : other->verdict != EXPECT_SHORT &&
+                     (other->verdict != EXPECT_UNCLEAR || other->ratio >= 1);
+  }
+  return first->verdict == EXPECT_UNCLEAR || (first->verdict == EXPECT_DISTURBED &&
+                                              (other->verdict != EXPECT_SHORT || other->revisited));
+}
+
 /* Where the second number counts, its words replace those of the first. */
 static void judge_measure_again(const struct expect_judge *judge,
                                 struct expect_judgement *judgement) {
   const struct expect_judgement *other = judge_find_again(judge->again, judgement->key);
   const struct expect_judgement first = *judgement;
-  const bool worse = other != NULL && (other->verdict == EXPECT_SHORT ||
-                                       (other->verdict == EXPECT_UNCLEAR && other->ratio < 1));
-  if (other == NULL || (other->verdict != EXPECT_BROKEN && first.verdict != EXPECT_UNCLEAR &&
-                        (first.verdict != EXPECT_SHORT || worse))) {
+  if (other == NULL || (other->verdict != EXPECT_BROKEN && !judge_is_superseded(&first, other))) {
     return;
   }
   *judgement = *other;
@@ -524,163 +474,4 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
     RETURN_ON_ERROR(judge_run_alone(set, query, name, NULL, NULL, NULL, &again, err));
   }
   return judge_run_alone(set, query, run, options, inner, again, judge, err);
-}
-
-/* ---- sentences ---- */
-
-/* How many cases of that GPU fall short. */
-static size_t judge_shortfalls(const struct expect_judge *judge, int gpu) {
-  size_t count = 0;
-  for (size_t i = 0; i < judge->judged.count; i++) {
-    const struct expect_judgement *judgement = &judge->judged.judgements[i];
-    count += judgement->verdict == EXPECT_SHORT && judgement->path != EXPECT_SEVERAL &&
-             (judgement->gpus[0] == gpu || judgement->gpus[1] == gpu);
-  }
-  return count;
-}
-
-const char *expect_judgement_place(struct expect_judge *judge,
-                                   const struct expect_judgement *judgement) {
-  const int a = judgement->gpus[0] >= 0 ? judgement->gpus[0] : judgement->gpus[1];
-  const int b = judgement->gpus[1] >= 0 ? judgement->gpus[1] : a;
-  if (a < 0) {
-    return "host";
-  }
-  if (judgement->path == EXPECT_SEVERAL) { /* gpus are those of the first flow */
-    return "several GPUs";
-  }
-  const size_t of_a = judge_shortfalls(judge, a);
-  const size_t of_b = judge_shortfalls(judge, b);
-  const bool is_short = judgement->verdict == EXPECT_SHORT; /* else no GPU is to blame */
-  if (a == b || (is_short && of_a != of_b)) {
-    return arena_format(&judge->arena, "gpu%d", of_b > of_a ? b : a);
-  }
-  return arena_format(&judge->arena, "gpu%d-gpu%d", a < b ? a : b, a < b ? b : a);
-}
-
-size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_shortfall **items) {
-  struct expect_shortfall *made =
-      arena_array(&judge->arena, judge->judged.verdicts[EXPECT_SHORT], sizeof *made);
-  size_t count = 0;
-  for (size_t i = 0; i < judge->judged.count; i++) {
-    const struct expect_judgement *judgement = &judge->judged.judgements[i];
-    if (judgement->verdict != EXPECT_SHORT) {
-      continue;
-    }
-    const char *place = expect_judgement_place(judge, judgement);
-    const char *noun = judgement->time ? arena_format(&judge->arena, "%s latency",
-                                                      expect_path_noun(judgement->path))
-                                       : expect_path_noun(judgement->path);
-    const size_t k =
-        FIRST_OF(m, count, strcmp(made[m].place, place) == 0 && strcmp(made[m].noun, noun) == 0);
-    if (k == count) {
-      made[count++] = (struct expect_shortfall){.place = place, .noun = noun, .worst = judgement};
-    }
-    made[k].count++;
-    made[k].worst = judgement->ratio < made[k].worst->ratio ? judgement : made[k].worst;
-  }
-  *items = made;
-  return count;
-}
-
-const char *expect_shortfall_words(struct arena *arena, const struct expect_shortfall *item) {
-  const char *others =
-      item->count > 1 ? arena_format(arena, ", and %zu more", item->count - 1) : "";
-  return arena_format(arena, "%s, %s: %s (%s%s)", item->place, item->noun,
-                      expect_judgement_words(arena, item->worst), item->worst->name, others);
-}
-
-static const char *judge_note(struct arena *arena, const char *text, size_t n, const char *what) {
-  return n > 0 ? arena_format(arena, "%s; %zu %s", text, n, what) : text;
-}
-
-/* "host busy: 31 % of trials were up to 22 % slower (up/gpu0, and 2 more)". */
-static const char *judge_disturbance_words(struct arena *arena,
-                                           const struct disturbance *disturbance) {
-  const size_t others = disturbance->count - 1;
-  return arena_format(arena, "%s: %.2g %% of trials were up to %.2g %% slower (%s%s)",
-                      disturbance->on_host ? "host busy" : "disturbed by others",
-                      disturbance->percent, disturbance->slower_percent, disturbance->name,
-                      others > 0 ? arena_format(arena, ", and %zu more", others) : "");
-}
-
-/* whole: with what others disturbed. */
-static const char *judge_summarise(struct expect_judge *judge, bool whole) {
-  struct arena *arena = &judge->arena;
-  const size_t shorts = judge->judged.verdicts[EXPECT_SHORT];
-  const size_t unclear = judge->judged.verdicts[EXPECT_UNCLEAR];
-  if (judge->judged.count == 0) {
-    return NULL;
-  }
-  const char *notes =
-      judge_note(arena, "", judge->judged.verdicts[EXPECT_BEYOND], "better than any measurement");
-  notes = judge_note(arena, notes, unclear, "too noisy to tell");
-  notes = judge_note(arena, notes, judge->judged.above_peak, "not compared: above peak");
-  notes = judge_note(arena, notes, judge->judged.unknown,
-                     judge->judged.unknown == 1 ? "has no expectation" : "have no expectation");
-  notes = judge_note(arena, notes, judge->judged.broken_count, "went wrong");
-  if (whole && judge->disturbance.count > 0) {
-    notes =
-        arena_format(arena, "%s; %s", notes, judge_disturbance_words(arena, &judge->disturbance));
-  }
-  if (shorts > 0) {
-    return arena_format(arena, "%zu of %zu results below expectation for %s%s: see haul explain",
-                        shorts, judge->judged.count, judge->machine, notes);
-  }
-  const unsigned reports = judge_count_reports(judge);
-  const char *grounds = reports > 0 ? arena_format(arena, " (from %u measurement%s)", reports,
-                                                   strings_plural(reports, "", "s"))
-                                    : " (from lower limits alone)";
-  const bool all = unclear + judge->judged.broken_count + judge->judged.above_peak == 0;
-  const size_t usual = judge->judged.count - unclear;
-  return arena_format(arena, "%s%zu %sresult%s %s as expected for %s%s%s",
-                      all && usual > 1 ? "all " : "", usual,
-                      judge->judged.unknown > 0 ? "judged " : "", strings_plural(usual, "", "s"),
-                      strings_plural(usual, "is", "are"), judge->machine, grounds, notes);
-}
-
-const char *expect_judge_summary(struct expect_judge *judge) {
-  return judge_summarise(judge, true);
-}
-
-size_t expect_judge_words(struct expect_judge *judge, const char *const **lines) {
-  struct arena *arena = &judge->arena;
-  const struct expect_shortfall *items = NULL;
-  const size_t count = expect_judge_shortfalls(judge, &items);
-  const char **made = arena_array(arena, count + 2, sizeof *made);
-  size_t lines_count = 0;
-  if (judge->judged.broken_count > 0) {
-    const size_t others = judge->judged.broken_count - 1;
-    made[lines_count++] =
-        arena_format(arena, others > 0 ? "%s: %s, and %zu more" : "%s: %s",
-                     judge->judged.broken->name, judge->judged.broken->reason, others);
-  }
-  for (size_t i = 0; i < count; i++) {
-    const char *slowed = items[i].worst->slowed_by;
-    for (size_t k = 0; k < i && slowed != NULL; k++) { /* what slows many is said once */
-      const char *said = items[k].worst->slowed_by;
-      slowed = said != NULL && strcmp(said, slowed) == 0 ? NULL : slowed;
-    }
-    made[lines_count++] =
-        arena_format(arena, "%s%s%s", expect_shortfall_words(arena, &items[i]),
-                     slowed != NULL ? "; may be slowed: " : "", slowed != NULL ? slowed : "");
-  }
-  made[lines_count] = expect_judge_summary(judge);
-  *lines = made;
-  return made[lines_count] != NULL ? lines_count + 1 : 0;
-}
-
-void expect_judge_print(struct expect_judge *judge, struct document *document) {
-  const char *const *lines = NULL;
-  const size_t count = expect_judge_words(judge, &lines);
-  if (count > 0) {
-    document_section(document, NULL);
-    document_gap(document);
-  }
-  for (size_t i = 0; i < count; i++) {
-    document_put(document, "%s", i + 1 < count ? lines[i] : judge_summarise(judge, false));
-  }
-  if (count > 0 && judge->disturbance.count > 0) {
-    document_put(document, "%s", judge_disturbance_words(&judge->arena, &judge->disturbance));
-  }
 }

@@ -17,7 +17,11 @@
  *   expected_remark   what else a person must know beside the range; NULL = nothing: it is in it
  *
  * Of a case that was measured again on a noisy host, the undisturbed rate is judged, with its
- * interval (engine/case/visits.h). How much the case was disturbed is said apart.
+ * interval (engine/case/visits.h). How much the case was disturbed is said apart. Where others may
+ * have slowed all trials, the best that two visits reached is judged. It is as usual if that is. If
+ * it is below, nobody knows whether the link is slow or its neighbour never rests, and the verdict
+ * is EXPECT_DISTURBED. It is EXPECT_SHORT if the neighbour does not explain it: the trials do not
+ * vary enough (JUDGE_EXPLAINED), or telemetry names another cause.
  *
  * Texts live as long as the judge. */
 #pragma once
@@ -33,7 +37,9 @@ struct json_shape;
   X(EXPECT_SHORT, "short")     /* below what is usual or a floor; of times: above */               \
   X(EXPECT_BEYOND, "beyond")   /* better than anything known: look how it was measured */          \
   X(EXPECT_UNCLEAR, "unclear") /* short or beyond, but may be as usual within its interval */      \
-  X(EXPECT_BROKEN, "broken")   /* went wrong: it has no value to compare */
+  /* below, and others slowed all its trials: the host is busy, or the link slow */                \
+  X(EXPECT_DISTURBED, "disturbed")                                                                 \
+  X(EXPECT_BROKEN, "broken") /* went wrong: it has no value to compare */
 ENUM_NAMES_DECLARE(expect_verdict, EXPECT_VERDICT_LIST)
 
 /* What is known, most trusted first: the user's file, the shipped one. NULL = none. */
@@ -52,6 +58,9 @@ struct expect_judgement {
   double limit;                    /* NAN = not known */
   double usual_low, usual_high;    /* the bounds that decide; NAN = open */
   bool again;                      /* measured once more, and that is the number */
+  bool revisited;                  /* its trials are of several visits */
+  bool at_best;                    /* value is the best that two visits reached */
+  double spread;                   /* of its trials, relative (struct observed) */
   enum expect_statement statement; /* what it falls short of */
   double ratio;                    /* to the nearer end of the range: < 1 is worse */
   int gpus[2];                     /* -1 = none */
@@ -84,8 +93,9 @@ void expect_judge_free(struct expect_judge *judge);
 const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struct row_sink *inner);
 
 /* Before the first row: the second measurements, which the judge owns from now on. A result that
- * falls short or is unclear takes the second one's judgement, unless that is short and unclear. A
- * case that failed the second time has failed. */
+ * falls short, is unclear or disturbed takes the second one's judgement, unless that is short and
+ * unclear. Between a shortfall and a disturbed result, the shortfall counts if it was seen in
+ * several visits. A case that failed the second time has failed. */
 void expect_judge_set_again(struct expect_judge *judge, struct expect_judge *again);
 
 /* After the last row. */
@@ -117,14 +127,18 @@ struct expect_shortfall {
   size_t count;
 };
 size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_shortfall **items);
+/* The worst disturbed result: "host busy or link slow: gpu0, host link: 51.3 GB/s at best, usual
+ * 55.36 (up/gpu0, and 1 more); its trials vary by 6 %; run again when the host is quiet"; NULL:
+ * there is none. */
+const char *expect_judge_cannot_tell(struct expect_judge *judge);
 /* "gpu2, host link: 27.1 GB/s, usual 55.2-55.5 (up/numa0-gpu2/64MiB, and 3 more)" */
 const char *expect_shortfall_words(struct arena *arena, const struct expect_shortfall *item);
 /* "all 35 results as expected for H200 SXM on PCIe 5 x16 (from 12 measurements); 4 have no
  * reference; host busy: 31 % of trials were up to 22 % slower (up/gpu0)", or how many fall short;
  * NULL: nothing is known. */
 const char *expect_judge_summary(struct expect_judge *judge);
-/* What went wrong, the shortfalls with what may have slowed them, each reason once, and the
- * summary: sentences for people. None: nothing is known. */
+/* What went wrong, the shortfalls with what may have slowed them, each reason once, the worst
+ * disturbed result, and the summary: sentences for people. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
 /* The same below a result; the disturbance is a line of its own. */
 void expect_judge_print(struct expect_judge *judge, struct document *document);

@@ -123,30 +123,46 @@ static void observed_read_interval(const struct observed_reader *reader, const s
   }
 }
 
-/* Noise of others is no fault of what is judged: of several visits the undisturbed rate, or
- * nothing that is worse than the fastest trial. */
+/* A level that others made is not sure: beside a neighbour that never rests, trials agree by
+ * chance. On an H100 the intervals of such levels were wider than the limit: 0.8 to 1.9 %. */
+static const double LEVEL_WIDE = 0.0075;
+static const double LEVEL_DISTURBED_PERCENT = 5;
+
+static bool observed_is_level_sure(const struct observed_reader *reader, const struct cell *cells,
+                                   const struct observed *observed) {
+  const double low = observed_number(reader, cells, CELL_UNDISTURBED_LOW);
+  const double high = observed_number(reader, cells, CELL_UNDISTURBED_HIGH);
+  return !(observed->disturbed_percent >= LEVEL_DISTURBED_PERCENT) ||
+         (high / low - 1) / 2 <= LEVEL_WIDE;
+}
+
+/* Noise of others is no fault of what is judged: of several visits the undisturbed rate, or else
+ * the best that two of them reached. */
 static void observed_read_undisturbed(const struct observed_reader *reader,
                                       const struct cell *cells, struct observed *observed) {
+  const double median = observed_number(reader, cells, CELL_MEDIAN);
   const double undisturbed = observed_number(reader, cells, CELL_UNDISTURBED);
-  const double ratio = undisturbed / observed_number(reader, cells, CELL_MEDIAN);
-  if (ratio > 0) {
+  const char *settled = observed_text(reader, cells, CELL_SETTLED);
+  const bool known = undisturbed > 0;
+  if (known) {
     observed->disturbed_percent = observed_number(reader, cells, CELL_DISTURBED);
     observed->slower_percent = observed_number(reader, cells, CELL_DISTURBED_SLOWER);
   }
-  if (ratio > 0 && observed_number(reader, cells, CELL_VISITS) >
-                       observed_number(reader, cells, CELL_PROCESSES)) {
-    observed->value *= observed->time ? ratio : 1 / ratio;
+  observed->revisited =
+      observed_number(reader, cells, CELL_VISITS) > observed_number(reader, cells, CELL_PROCESSES);
+  observed->all_disturbed = (strings_equal(settled, settled_text(SETTLED_BUDGET)) ||
+                             strings_equal(settled, settled_text(SETTLED_NOISE))) &&
+                            !(known && observed_is_level_sure(reader, cells, observed)) &&
+                            observed_text(reader, cells, CELL_SLOWED) == NULL;
+  observed->spread =
+      observed_number(reader, cells, CELL_P95) / observed_number(reader, cells, CELL_FASTEST) - 1;
+  const double best = observed->all_disturbed /* fmin: of NAN the other */
+                          ? fmin(undisturbed, observed_number(reader, cells, CELL_REACHED))
+                          : undisturbed;
+  if (observed->revisited && best > 0) {
+    observed->value *= observed->time ? best / median : median / best;
     observed_read_interval(reader, cells, CELL_UNDISTURBED, CELL_UNDISTURBED_LOW,
                            CELL_UNDISTURBED_HIGH, observed);
-  }
-  const double fastest = observed_number(reader, cells, CELL_FASTEST);
-  const char *settled = observed_text(reader, cells, CELL_SETTLED);
-  if (!(ratio > 0) && fastest > 0 &&
-      (strings_equal(settled, settled_text(SETTLED_BUDGET)) ||
-       strings_equal(settled, settled_text(SETTLED_NOISE)))) {
-    const double share = fastest / observed_number(reader, cells, CELL_MEDIAN);
-    observed->low = fmin(observed->low, observed->time ? observed->value * share : INFINITY);
-    observed->high = fmax(observed->high, observed->time ? -INFINITY : observed->value / share);
   }
 }
 

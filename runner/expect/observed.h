@@ -59,6 +59,8 @@ struct hardware {
   X(CELL_PARTIAL, "partial")                                                                       \
   X(CELL_ABOVE_PEAK, "above_peak")                                                                 \
   X(CELL_FASTEST, "fastest_ns")                                                                    \
+  X(CELL_REACHED, "reached_ns")                                                                    \
+  X(CELL_P95, "p95_ns")                                                                            \
   X(CELL_VISITS, "visits")                                                                         \
   X(CELL_SETTLED, "settled")                                                                       \
   X(CELL_UNDISTURBED, "undisturbed_ns")                                                            \
@@ -79,9 +81,14 @@ struct observed {
   bool time;
   double value; /* the undisturbed one where a process had several visits and it is known */
   /* The 95 % interval of one process; where value is the undisturbed one, its interval. Of several
-   * processes, and where it is not known, both are value. Where visits did not find the undisturbed
-   * rate it may be as good as the fastest trial. */
+   * processes, and where it is not known, both are value. */
   double low, high;
+  bool revisited; /* a process had several visits */
+  /* Other programs may have slowed every trial: undisturbed, it may be better than value. That is
+   * the best that two visits reached, or of one visit its median. False where telemetry knows what
+   * slowed it. */
+  bool all_disturbed;
+  double spread; /* how much longer than the fastest trial 95 % of them took at most, relative */
   double disturbed_percent, slower_percent; /* of the trials, and by how much at most; 0 = none */
   int gpus[2];
   int node; /* of the host; -1 = none */

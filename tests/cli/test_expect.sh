@@ -223,6 +223,29 @@ HAUL_FAKE_PROCESSES=$scratch/noise_processes expect_health 0 \
   noise.toml --db doubt.db --set measure.trials.min=6 --set measure.trials.max=6
 expect_value 2 doubt.db 'select count(*) from v_run'
 
+begin 'beside a neighbour that never rests nobody can tell; half a link is slow all the same'
+busy_host() { # FACTOR OF THE LINK: others leave 77 to 93 % of it to copies to GPU 0, another share every few ms
+  printf '[fake]\n[[fake.link]]\nfrom = "host"\nto = 0\nfactor = %s\n' "$1"
+  printf '[[fake.disturbance]]\nfrom = "host"\nto = 0\nepisodes = ['
+  awk 'BEGIN { srand(5); for (at = 0; at < 4000; at += n) { n = 3 + int(30 * rand())
+    printf "[%d, %d, %.3f], ", at, n, 0.77 + 0.16 * rand() } }'
+  printf ']\n'
+}
+busy_host 1 >busy.toml
+busy_host 0.5 >busy_half.toml
+expect_health 3 '^cannot tell: host busy or link slow: gpu0, host link: [0-9.]+ GB/s( at best)?, usual 55-55\.2 \(host_to_device/numa0:pinned-gpu0/64MiB\); its trials vary by [0-9.]+ %; run again when the host is quiet$' \
+  busy.toml --db busy.db
+expect_health 1 '^unhealthy: gpu0, host link: 2[0-9.]+ GB/s( at best)?, usual 55-55\.2 ' busy_half.toml --db busy.db
+run check --expect=mine.toml --db busy.db run:1
+expect_code 3
+expect_out '^cannot tell: host busy or link slow: gpu0, host link: '
+expect_out '^disturbed +gpu0 +host_to_device/numa0:pinned-gpu0/64MiB '
+run check --expect=mine.toml --db busy.db run:1 --strict -q
+expect_code 4
+expect_out '^3 results are as expected .*; 1 cannot be told: host busy or link slow'
+run check --expect=mine.toml --db busy.db run:3
+expect_code 1
+
 begin 'what was measured once more is a part of its run: explain and latest take the whole one'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only 'host_to_device'
 expect_code 1

@@ -36,11 +36,14 @@
 -- column undisturbed_low_ns, undisturbed_high_ns: (ns) interval of undisturbed_ns, over all processes
 -- column figure: measure.figure of the run: which rate its tables show. NULL: typical
 -- column fastest_ns: (ns) the fastest trial of all processes
+-- column reached_ns: (ns) the time that two measurements of the case reached: the second of their fastest trials. NULL:
+--   the case was not measured again, or its rate settled
+-- column p95_ns: (ns) 95 % of the trials were faster. Of several processes, the slowest
 -- column flushed: caches that were flushed before each trial: `host`, `GPU`, or `host and GPU`. NULL: none
 --
 -- about: results
 --
--- narrow: flushed,peak_tflops,tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
+-- narrow: p95_ns,reached_ns,flushed,peak_tflops,tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
 -- narrow: notes,above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
 -- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
@@ -146,6 +149,13 @@ SELECT
   (SELECT f.value FROM run_fact f WHERE f.run = c.run AND f.name = 'figure') AS figure,
   (SELECT min(y.min_ns) FROM case_run y
    WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS fastest_ns,
+  CASE WHEN c.settled IN ('budget', 'noise') THEN
+    (SELECT min(1.0 * t.elapsed_ns / t.iterations) AS ns FROM case_run y CROSS JOIN trial t ON t.case_run = y.id
+     WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok' AND t.phase = 1 AND t.status = 0
+     GROUP BY y.id, t.visit ORDER BY ns LIMIT 1 OFFSET 1)
+  END AS reached_ns,
+  (SELECT max(y.p95_ns) FROM case_run y
+   WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS p95_ns,
   c.tflops AS tflops,
   c.peak_tflops AS peak_tflops,
   CASE WHEN c.kind IN ('transfer', 'stream') THEN

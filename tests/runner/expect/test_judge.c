@@ -1,169 +1,7 @@
 /* Results beside data files: rows, intervals, floors, limits, second measurements, other cases. */
-#include "runner/expect/judge.h"
-#include "tests/runner/render/result/said.h"
+#include "tests/runner/expect/judged.h"
 
 #include <math.h>
-
-RELEASE(diagnostics_free, struct diagnostics)
-
-#define MACHINE_OF(keys)                                                                           \
-  "[[machine]]\nname = \"H200s\"\ngpu = \"NVIDIA H200\"\n"                                         \
-  "pcie = { generation = 5, width = 16 }\nnvlink = { version = 4, links = 18 }\n" keys
-#define ROW(statement, keys)                                                                       \
-  "[[machine.expect]]\nstatement = \"" statement "\"\nsource = \"" statement "\"\n" keys "\n"
-#define RATE(path, keys) "path = \"" path "\"\nunit = \"GB/s\"\n" keys
-/* Edges that binary numbers have: 25 and 90 GB/s; of times 500 and 1800 ns. */
-#define UP_USUAL                                                                                   \
-  ROW("reports", RATE("host_to_device", "low = 50\nhigh = 60\ntolerance = 0.5\ncount = 3"))
-#define UP_FLOOR              ROW("floor", RATE("host_to_device", "low = 20"))
-#define UP_LIMIT              ROW("limit", RATE("host_to_device", "high = 100"))
-#define HOPS(statement, keys) ROW(statement, "kind = \"chase\"\npath = \"host_to_device\"\n" keys)
-#define HOPS_USUAL            HOPS("reports", "unit = \"ns\"\nlow = 1000\nhigh = 1200\ntolerance = 0.5")
-
-#define BETWEEN(from, to)   .block = "b", .path = from "-" to, .source = from, .target = to
-#define UP_TO(gpu)          BETWEEN("numa0", gpu), .source_memory = "pinned", .size_bytes = 1 << 26
-#define UP                  UP_TO("gpu0")
-#define HOP                 BETWEEN("numa0", "gpu0"), .source_memory = "pinned", .size_bytes = 1 << 21
-#define PEERS(a, b)         BETWEEN(a, b), .target_memory = "device", .size_bytes = 1 << 26
-#define ON(gpu)             .block = "b", .path = gpu, .source = gpu, .source_memory = "device"
-#define EXACT               .spread = -1
-#define CAME_BACK(n, times) .visits = n, .undisturbed = times
-#define BEST(how, times)    .settled = how, .fastest = times, EXACT
-#define RANGE(path, more)   ROW("reports", RATE(path, "low = 50\nhigh = 60\n" more))
-#define UP_RANGE(more)      RANGE("host_to_device", more)
-#define COUNTED(array)      (array), sizeof(array) / sizeof *(array)
-
-/* Rows without a machine are of MACHINE_OF(""). */
-static struct expect_file *parsed(const char *rows) {
-  SCOPED(strbuf_fini) struct strbuf text;
-  struct expect_file *file = NULL;
-  SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
-  strbuf_init(&text, 1 << 16);
-  strbuf_printf(&text, "format = 1\n%s%s",
-                strncmp(rows, "[[machine]]", 11) == 0 ? "" : MACHINE_OF(""), rows);
-  const enum status status = expect_parse(text.text, text.length, "test", &file, diagnostics);
-  diagnostics_print(diagnostics, stderr, false);
-  assert_int_equal(status, STATUS_OK);
-  return file;
-}
-
-/* A GPU of which a test says more than that it is the usual one. */
-struct part {
-  const char *name, *driver;
-  int pcie_width, nvlink_links; /* 0 = 16, 18; below 0 = NULL */
-  bool c2c, simulated;
-  int numa_node;
-};
-
-/* The machine's four GPUs are alike; the part NULL = the usual one. */
-static void hardware_rows(struct result_set *rows, const struct part *part) {
-  static const char *const NAMES[] = {"gpu",          "name",      "pcie_generation", "pcie_width",
-                                      "nvlink_links", "numa_node", "nvlink_version",  "c2c",
-                                      "simulated",    "uuid",      "driver_version"};
-  enum { COLUMNS = COUNT_OF(NAMES), GPUS = 4 };
-  struct error err;
-  const struct part usual = part != NULL ? *part : (struct part){0};
-  result_set_init(rows, SIZE_MAX);
-  assert_int_equal(sink_begin(&rows->sink, NAMES, COLUMNS, &err), STATUS_OK);
-  for (int g = 0; g < GPUS; g++) {
-    PRINTED(gpu, 16, "gpu%d", g);
-    const int width = usual.pcie_width != 0 ? usual.pcie_width : 16;
-    const int links = usual.nvlink_links != 0 ? usual.nvlink_links : 18;
-    const struct cell cells[COLUMNS] = {
-        cell_text(gpu),
-        cell_text(usual.name != NULL ? usual.name : "NVIDIA H200"),
-        cell_integer(5),
-        width > 0 ? cell_integer(width) : cell_null(),
-        links > 0 ? cell_integer(links) : cell_null(),
-        cell_integer(usual.numa_node),
-        cell_integer(4),
-        cell_integer(usual.c2c),
-        cell_integer(usual.simulated),
-        cell_null(),
-        cell_text(usual.driver != NULL ? usual.driver : "580.95.05")};
-    assert_int_equal(sink_row(&rows->sink, cells, &err), STATUS_OK);
-  }
-  assert_int_equal(sink_end(&rows->sink, &err), STATUS_OK);
-}
-
-/* A run judged by the user's rows and the shipped ones; either may be NULL. */
-struct judged {
-  struct expect_set set;
-  struct expect_file *files[EXPECT_FILES_MAX];
-  struct result_set hardware, rows, passed; /* passed: what the judge gave to the next sink */
-  struct expect_judge *judge;
-  const struct expect_judgement *judgements;
-  size_t count;
-};
-
-static struct judged judge_once_more(const char *mine, const char *shipped, const struct part *part,
-                                     const struct said *said, size_t count, struct judged *again) {
-  struct judged judged = {
-      {{NULL, NULL}},
-      {mine != NULL ? parsed(mine) : NULL, shipped != NULL ? parsed(shipped) : NULL},
-      .judge = NULL};
-  struct error err;
-  judged.set = (struct expect_set){{judged.files[0], judged.files[1]}};
-  hardware_rows(&judged.hardware, part);
-  said_rows(&judged.rows, said, count);
-  result_set_init(&judged.passed, SIZE_MAX);
-  judged.judge = expect_judge_new(&judged.set, &judged.hardware);
-  if (again != NULL) {
-    expect_judge_set_again(judged.judge, again->judge);
-    again->judge = NULL;
-  }
-  assert_int_equal(
-      result_set_send(&judged.rows, expect_judge_sink(judged.judge, &judged.passed.sink), &err),
-      STATUS_OK);
-  judged.judgements = expect_judge_judged(judged.judge)->judgements;
-  judged.count = expect_judge_judged(judged.judge)->count;
-  return judged;
-}
-
-static struct judged judge_machine(const char *mine, const char *shipped, const struct part *part,
-                                   const struct said *said, size_t count) {
-  return judge_once_more(mine, shipped, part, said, count, NULL);
-}
-
-static struct judged judge_rows(const char *rows, const struct said *said, size_t count) {
-  return judge_machine(NULL, rows, NULL, said, count);
-}
-
-static void judged_fini(struct judged *judged) {
-  expect_judge_free(judged->judge);
-  result_set_fini(&judged->passed);
-  result_set_fini(&judged->rows);
-  result_set_fini(&judged->hardware);
-  expect_free(judged->files[0]);
-  expect_free(judged->files[1]);
-}
-
-/* "short: 27 GB/s, usual 50-60" of the first judgement, "nothing is known" or "not measured". */
-static void assert_said(struct judged *judged, const char *expected) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  const char *found =
-      judged->count > 0
-          ? arena_format(&arena, "%s: %s", expect_verdict_text(judged->judgements[0].verdict),
-                         expect_judgement_words(&arena, &judged->judgements[0]))
-      : expect_judge_judged(judged->judge)->unknown > 0 ? "nothing is known"
-                                                        : "not measured";
-  assert_string_equal(found, expected);
-  judged_fini(judged);
-}
-
-/* What is said of one case by rows of the shipped file. */
-struct verdict_case {
-  const char *rows;
-  struct said said;
-  const char *expected;
-};
-
-static void assert_each(const struct verdict_case *cases, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    struct judged judged = judge_rows(cases[i].rows, &cases[i].said, 1);
-    assert_said(&judged, cases[i].expected);
-  }
-}
 
 TEST(the_interval_of_a_rate_leaves_it_open_or_not) {
   static const struct verdict_case CASES[] = {
@@ -192,36 +30,6 @@ TEST(the_interval_of_a_rate_leaves_it_open_or_not) {
       {UP_USUAL, {UP, .gbps = 20, .spread = 21, .processes = 2}, "short: 20 GB/s, usual 50-60"},
   };
   assert_each(COUNTED(CASES));
-}
-
-/* Of several visits the rate that came back is judged, else the median. */
-TEST(noise_of_others_is_no_fault_of_a_link) {
-  static const struct verdict_case CASES[] = {
-      {UP_USUAL, {UP, .gbps = 24, CAME_BACK(3, 2.25)}, "usual: 54 GB/s, usual 50-60"},
-      {UP_USUAL, {UP, .gbps = 24, CAME_BACK(3, 1.01)}, "short: 24.24 GB/s, usual 50-60"},
-      {UP_USUAL, {UP, .gbps = 24, CAME_BACK(3, 1), .spread = 9}, "unclear: 24 GB/s, usual 50-60"},
-      {UP_USUAL, {UP, .gbps = 24, .visits = 8, .spread = 30}, "unclear: 24 GB/s, usual 50-60"},
-      {UP_USUAL, {UP, .gbps = 24, CAME_BACK(4, 1), .processes = 4}, "short: 24 GB/s, usual 50-60"},
-      {HOPS_USUAL, {HOP, .ns_per_hop = 3e3, CAME_BACK(2, 2.5)}, "usual: 1200 ns, usual 1000-1200"},
-      {UP_USUAL, {UP, .gbps = 24, BEST("budget", 2.25)}, "unclear: 24 GB/s, usual 50-60"},
-      {UP_USUAL, {UP, .gbps = 24, BEST("noise", 1.02)}, "short: 24 GB/s, usual 50-60"},
-      {UP_USUAL, {UP, .gbps = 24, BEST("none", 2.25)}, "short: 24 GB/s, usual 50-60"},
-      {HOPS_USUAL,
-       {HOP, .ns_per_hop = 3e3, BEST("noise", 2.5)},
-       "unclear: 3000 ns, usual 1000-1200"},
-  };
-  assert_each(COUNTED(CASES));
-}
-
-TEST(disturbance_is_a_fact_of_its_own) {
-  static const struct said CASES[] = {
-      {UP, .gbps = 24, .undisturbed = 1, .disturbed = 31, .disturbed_slower = 22, EXACT},
-      {UP_TO("gpu1"), .gbps = 55, .undisturbed = 1, .disturbed = 50, .disturbed_slower = 9},
-      {UP_TO("gpu2"), .gbps = 55, .undisturbed = 1, .disturbed = 4, .disturbed_slower = 40}};
-  SCOPED(judged_fini) struct judged judged = judge_rows(UP_USUAL, COUNTED(CASES));
-  assert_string_equal(expect_judge_summary(judged.judge),
-                      "1 of 3 results below expectation for H200s; host busy: 50 % of trials were "
-                      "up to 9 % slower (b/numa0-gpu1, and 1 more): see haul explain");
 }
 
 TEST(of_times_less_is_better) {
@@ -451,6 +259,21 @@ TEST(what_was_measured_again_counts_where_it_is_clearer) {
        {HOP, .ns_per_hop = 1900},
        {HOP, .ns_per_hop = 1900, .spread = 20},
        "short: 1900 ns, usual 1000-1200"},
+      /* Noise of others says nothing against a shortfall of several visits, and for one of a single
+       * visit. */
+      {UP_USUAL,
+       {UP, .gbps = 24, CAME_BACK(4, 1), EXACT},
+       {NEVER_RESTS},
+       "short: 24 GB/s, usual 50-60"},
+      {UP_USUAL,
+       {NEVER_RESTS},
+       {UP, .gbps = 24, CAME_BACK(4, 1), EXACT},
+       "short: 24 GB/s, usual 50-60"},
+      {UP_USUAL, {UP, .gbps = 24}, {NEVER_RESTS}, DISTURBED},
+      {UP_USUAL, {NEVER_RESTS}, {UP, .gbps = 24}, DISTURBED},
+      {UP_USUAL, {UP, .gbps = 24, .spread = 30}, {NEVER_RESTS}, DISTURBED},
+      {UP_USUAL, {NEVER_RESTS}, {UP, .gbps = 55}, USUAL},
+      {UP_USUAL, {UP, .gbps = 55}, {NEVER_RESTS}, USUAL},
       /* What it falls short of is what the second number falls short of. */
       {UP_USUAL UP_FLOOR,
        {UP, .gbps = 22, .spread = 20},

@@ -62,6 +62,8 @@ static const char *const said_columns[] = {"case",
                                            "undisturbed_low_ns",
                                            "undisturbed_high_ns",
                                            "fastest_ns",
+                                           "reached_ns",
+                                           "p95_ns",
                                            "flushed"};
 enum { SAID_COLUMNS = COUNT_OF(said_columns) };
 
@@ -93,7 +95,7 @@ struct said {
   double undisturbed;                 /* relative to the rate; 0 = NULL, and then what follows */
   double disturbed, disturbed_slower; /* per cent */
   const char *figure, *settled, *flushed;
-  double fastest; /* relative to the rate; 0 = NULL */
+  double fastest, reached, p95; /* relative to the rate; 0 = NULL */
 };
 
 static inline struct cell said_real(double value) {
@@ -166,6 +168,8 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       said_real(said->undisturbed > 0 ? median_ns / said->undisturbed * (1 - fabs(spread)) : 0),
       said_real(said->undisturbed > 0 ? median_ns / said->undisturbed * (1 + fabs(spread)) : 0),
       said_real(said->fastest > 0 ? median_ns / said->fastest : 0),
+      said_real(said->reached > 0 ? median_ns / said->reached : 0),
+      said_real(said->p95 > 0 ? median_ns / said->p95 : 0),
       cell_text(said->flushed),
   };
   struct error err;
