@@ -245,6 +245,10 @@ static inline enum comparison_need comparison_row_need(const struct comparison_r
          : verdict_is_undecided(verdict) ? NEED_DECIDE
                                          : NEED_CONFIRM_SAME;
 }
+/* Whether more could be known of its change. */
+static inline bool comparison_row_is_open(const struct comparison_row *row) {
+  return verdict_is_undecided(row->result.verdict) || row->result.is_provisional;
+}
 /* Whether it is one of those that are to be decided first. */
 static inline bool comparison_row_is_to_decide(const struct comparison *comparison,
                                                const struct comparison_row *row) {

@@ -485,8 +485,7 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   /* The level that a further rejection would be held to. */
   const double tests = summary->tests > 0 ? (double)summary->tests : 1;
   const double alpha = rate * diff_share_of_look(options) * (double)(rejected + 1) / tests;
-  diff_needed_ask(cases, work, count, fmin(alpha, rate), summary->rank_processes_least, results,
-                  arena);
+  diff_needed_ask(cases, work, count, rate, fmin(alpha, rate), summary, results, arena);
   for (size_t i = 0; i < count; i++) {
     summary->verdicts[results[i].verdict]++;
   }

@@ -68,10 +68,10 @@
  *   SAME                 equivalent: the 90 % interval lies inside delta (TOST); of nodes of which
  *                        several changed unlike the others, their whole mean does too
  *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX units per side would decide
- *                        with a power of 80 %: units_needed. This is a promise where both sides
- *                        have DIFF_UNITS_PROMISE units: what befalls one in ten, such as a slow
- *                        mode, was then seen in four of five comparisons. With fewer it is the
- *                        least that is needed.
+ *                        with a power of 80 %, those so far among them: units_needed. This is a
+ *                        promise where both sides have DIFF_UNITS_PROMISE units: what befalls one
+ *                        in ten, such as a slow mode, was then seen in four of five comparisons.
+ *                        With fewer it is the least that is needed.
  *   UNCLEAR              undecided, and as many would not decide: the change is too near delta, or
  *                        the case too noisy */
 #pragma once

@@ -103,8 +103,9 @@ double power_share(const struct power_case *cases, size_t count, double change, 
     const double sd = sqrt(cases[i].between + cases[i].within / processes);
     const double error = fmax(sd, DIFF_SPREAD_MIN) * sqrt(1.0 / runs_a + 1.0 / runs_b);
     const struct effect_criteria criteria =
-        effect_criteria_find(runs_a, runs_b, cases[i].prior_df, alpha);
-    sum += effect_power(&criteria, log1p(change), error, log1p(power_delta(&cases[i], change)));
+        effect_criteria_find((double)runs_a + runs_b - 2 + cases[i].prior_df, alpha);
+    const struct effect_seen seen = {log1p(change), error, error};
+    sum += effect_power(&criteria, log1p(change), &seen, log1p(power_delta(&cases[i], change)));
   }
   return count > 0 ? sum / (double)count : 0;
 }

@@ -74,17 +74,10 @@ static const char *advice_name(struct compare_request *request, const struct com
 }
 
 static void advice_find_side(struct database *database, struct compare_request *request,
-                             const struct compare_result *result, bool anew, bool in_order,
-                             enum side s, struct side_advice *help) {
+                             const struct compare_result *result, bool anew, enum side s,
+                             struct side_advice *help) {
   const struct results *results = result->results;
-  const struct comparison *comparison = result->comparison;
   struct arena *arena = &request->filter.arena;
-  const unsigned have = anew ? 0 : comparison->units_least[s];
-  const unsigned needed = comparison->units_needed;
-  /* One run of the other side shows a change of this one, but rarely for good. */
-  const bool decides = comparison->decided_alone[s] == comparison->to_decide && !in_order &&
-                       (comparison->units_least[1 - s] >= DIFF_PROCESSES_FIRM ||
-                        comparison->need == NEED_CONFIRM_SAME);
   size_t last = 0; /* every side has a run */
   for (size_t i = 1; i < results->run_count; i++) {
     if (result->sides[i] == s &&
@@ -93,14 +86,9 @@ static void advice_find_side(struct database *database, struct compare_request *
       last = i;
     }
   }
-  const unsigned more = needed > have ? needed - have : 0;
-  const unsigned least = in_order ? DIFF_PROCESSES_FIRM : 0;
-  *help = (struct side_advice){.run = &results->runs[last], .wanted = more > least ? more : least};
-  help->imported = advice_is_imported(help->run);
+  *help = (struct side_advice){.run = &results->runs[last]};
+  help->site.imported = advice_is_imported(help->run);
   help->nodes = advice_count_nodes(arena, result, s);
-  help->alone = !anew && decides && !help->imported && comparison->needed_alone[s] > have
-                    ? comparison->needed_alone[s] - have
-                    : 0;
   if (anew || !advice_is_open_side(request, s)) {
     help->tag = advice_free_tag(database, request, FRESH_TAGS[s]);
   } else {
@@ -123,37 +111,14 @@ static const char *advice_later_name(struct compare_request *request,
                     arena_format(&request->filter.arena, "tag:%s", help->tag));
 }
 
-/* One side alone, if that decides all: that of this machine as it is, then that of which fewer runs
- * are wanted. Else both. */
-static void advice_choose(struct side_advice help[SIDES]) {
-  const struct side_advice *a = &help[SIDE_A];
-  const struct side_advice *b = &help[SIDE_B];
-  if (a->alone > 0 || b->alone > 0) {
-    const bool is_a = (ORDER(a->alone > 0, b->alone > 0) ?: ORDER(b->elsewhere, a->elsewhere)
-                                                         ?: ORDER(b->alone, a->alone)) > 0;
-    struct side_advice *chosen = &help[is_a ? SIDE_A : SIDE_B];
-    chosen->advised = true;
-    chosen->wanted = chosen->alone;
-    return;
-  }
-  const unsigned wanted = a->wanted > b->wanted ? a->wanted : b->wanted;
-  for (size_t s = 0; s < SIDES; s++) { /* as many of both, to measure them in turn */
-    help[s].advised = wanted > 0;
-    help[s].wanted = wanted;
-  }
-}
-
 void advice_find_sides(struct database *database, struct compare_request *request,
                        const struct compare_result *result, bool anew,
                        struct side_advice help[SIDES]) {
   struct arena *arena = &request->filter.arena;
-  const struct comparison *comparison = result->comparison;
-  const bool in_order = comparison->need == NEED_CONFIRM_CHANGE && /* drift may explain it */
-                        comparison->summary.doubts[DIFF_DOUBT_ORDER] > 0;
   size_t count = 0;
   const struct results_run **again = advice_find_runs(arena, result, &count);
   for (unsigned s = 0; s < SIDES; s++) {
-    advice_find_side(database, request, result, anew, in_order, (enum side)s, &help[s]);
+    advice_find_side(database, request, result, anew, (enum side)s, &help[s]);
     help[s].again = arena_array(arena, count + 1, sizeof *again); /* ends with NULL */
     for (size_t i = 0; i < count; i++) {
       help[s].again[i] = advice_own_run(arena, result, (enum side)s, again[i]);
@@ -166,9 +131,14 @@ void advice_find_sides(struct database *database, struct compare_request *reques
   }
   const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
   struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
-  older->elsewhere =
-      !older->imported && !advice_same_place(result->results, help[SIDE_A].run, help[SIDE_B].run);
-  advice_choose(help);
+  older->site.elsewhere = !older->site.imported &&
+                          !advice_same_place(result->results, help[SIDE_A].run, help[SIDE_B].run);
+  const struct more_runs_site sites[SIDES] = {help[SIDE_A].site, help[SIDE_B].site};
+  const struct more_runs more = more_runs_find(result->comparison, sites, anew);
+  for (unsigned s = 0; s < SIDES; s++) {
+    help[s].advised = more.of[s];
+    help[s].wanted = more.of[s] ? more.count : 0;
+  }
   for (unsigned s = 0; s < SIDES && request->by == NULL; s++) {
     help[s].name = advice_later_name(request, result, anew, (enum side)s, &help[s]);
   }

@@ -1,20 +1,17 @@
-/* advice_sides.h - which side of a comparison is to be measured again, and how often.
- *
- * One side alone if that decides all cases: the other has enough runs, and neither came after the
- * other so that drift explains a change. Else as many runs of both, which are measured in turn. */
+/* advice_sides.h - the sides of a comparison that are to be measured again (more_runs.h), and how
+ * that is told to haul: commands, tags, names. */
 #pragma once
 
 #include "runner/analysis/compare_runs.h"
+#include "runner/analysis/more_runs.h"
 
 /* What can be done about a side. */
 struct side_advice {
   const struct results_run *run;    /* its last one */
   const struct results_run **again; /* whose commands measure all cases to decide */
-  bool imported;                    /* all its runs are imported: no command makes more */
-  bool elsewhere;                   /* measured by another machine or driver than the latest run */
-  unsigned wanted;                  /* new runs, if both sides are measured */
-  unsigned alone;   /* the same, if this one alone is; 0 = that does not decide all */
+  struct more_runs_site site;
   bool advised;     /* new runs of it */
+  unsigned wanted;  /* so many */
   size_t nodes;     /* that were measured */
   const char *tag;  /* of the new runs; NULL = none is needed */
   const char *name; /* that selects the side with them */

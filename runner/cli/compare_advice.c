@@ -99,10 +99,10 @@ static const char *advice_place(const struct advice *advice, size_t side) {
   const struct comparison_total *total = &advice->totals[side];
   return arena_format(
       advice->arena, "%s%sdriver %s%s",
-      help->elsewhere && advice_hosts_differ(advice)
+      help->site.elsewhere && advice_hosts_differ(advice)
           ? arena_format(advice->arena, "host %s, ", advice_escaped(advice, total->hosts))
           : "",
-      help->elsewhere && advice_drivers_differ(advice) ? "install " : "",
+      help->site.elsewhere && advice_drivers_differ(advice) ? "install " : "",
       advice_escaped(advice, total->drivers),
       help->nodes > 1 ? arena_format(advice->arena, " on each of its %zu nodes", help->nodes) : "");
 }
@@ -228,7 +228,7 @@ static bool advice_is_thin_baseline(const struct advice *advice) {
   const struct compare_request *request = advice->request;
   return request->by == NULL && strncmp(request->names[SIDE_A], BASELINE, strlen(BASELINE)) == 0 &&
          comparison->units_least[SIDE_A] == 1 && comparison->processes_least[SIDE_A] == 1 &&
-         !help[SIDE_A].imported && help[SIDE_A].nodes == 1 && help[SIDE_B].nodes == 1 &&
+         !help[SIDE_A].site.imported && help[SIDE_A].nodes == 1 && help[SIDE_B].nodes == 1 &&
          advice_same_place(advice->result->results, help[SIDE_A].run, help[SIDE_B].run);
 }
 
@@ -249,10 +249,10 @@ static const char *advice_new_baseline(const struct advice *advice) {
 /* Imported results cannot be measured again. */
 static const char *advice_imported(const struct advice *advice) {
   const struct comparison *comparison = advice->comparison;
-  const size_t s = advice->help[SIDE_A].imported ? SIDE_A : SIDE_B;
+  const size_t s = advice->help[SIDE_A].site.imported ? SIDE_A : SIDE_B;
   const size_t other = 1 - s;
   const size_t decided = comparison->decided_alone[other];
-  if (advice->help[other].imported) {
+  if (advice->help[other].site.imported) {
     return "A and B were imported and cannot be measured again.";
   }
   return arena_format(
@@ -277,8 +277,8 @@ static const char *advice_text(const struct advice *advice) {
   if (advice_is_thin_baseline(advice)) {
     return advice_new_baseline(advice);
   }
-  const bool imported = (help[SIDE_A].advised && help[SIDE_A].imported) ||
-                        (help[SIDE_B].advised && help[SIDE_B].imported);
+  const bool imported = (help[SIDE_A].advised && help[SIDE_A].site.imported) ||
+                        (help[SIDE_B].advised && help[SIDE_B].site.imported);
   return arena_format(advice->arena, "%s%s%s", advice_count(advice), imported ? ". " : "",
                       imported ? advice_imported(advice) : advice_commands(advice));
 }

@@ -67,8 +67,8 @@ struct needed_prior needed_learn(const struct effect *effects, const double *mar
 }
 
 struct needed_belief needed_believe(const struct needed_prior *prior, const struct effect *effect,
-                                    double margin, double sd, double sd_df) {
-  struct needed_belief belief = {.sd = sd, .sd_df = sd_df};
+                                    double margin, double spread_df) {
+  struct needed_belief belief = {.seen = effect->difference, .spread_df = spread_df};
   double weights[NEEDED_POINTS] = {0};
   double sum = 0;
   const bool known = needed_likelihood(effect, margin, weights);
@@ -102,32 +102,112 @@ static double needed_spread(double df, int slice) {
   return sqrt(1 / pow(fmax(root, 0.1), 3));
 }
 
-static double needed_assurance(const struct needed_belief *belief, unsigned n, unsigned m,
-                               double prior_df, double margin, double alpha) {
-  const struct effect_criteria criteria = effect_criteria_find(n, m, prior_df, alpha);
+/* The test of so many observations, at the spread that was seen. */
+struct needed_test {
+  struct effect_criteria criteria;
+  double error;
+  /* The difference will be what it truly is, and this share of what was seen of it beyond that,
+   * with such a standard deviation. */
+  double kept, deviation;
+};
+
+/* Of the mean of n observations, `had` of them so far. */
+static double needed_kept(unsigned had, unsigned n) {
+  return (double)had / n;
+}
+
+/* The test by each side's own variance: a pooled one is nearly that of the larger side. */
+static void needed_test_apart(const struct needed_sides *sides, const unsigned n[2], double alpha,
+                              struct needed_test *test) {
+  double sum = 0;
+  double below = 0;
+  for (size_t s = 0; s < 2; s++) {
+    const double part = sides->variances[s] / n[s];
+    sum += part;
+    below += part * part / (n[s] - 1 + sides->prior_dfs[s]);
+  }
+  const double fewer = (n[0] < n[1] ? n[0] : n[1]) - 1.0;
+  const double df = sides->alone && n[0] != n[1] ? fewer : below > 0 ? sum * sum / below : fewer;
+  const struct effect_criteria criteria = effect_criteria_find(df, alpha);
+  if (sides->alone || criteria.within * sqrt(sum) > test->criteria.within * test->error) {
+    test->criteria = criteria;
+    test->error = sqrt(sum);
+  }
+}
+
+/* The sides' variances as they are pooled from so many observations, up to a factor. */
+static double needed_pooled(const struct needed_sides *sides, const unsigned n[2]) {
+  const double df = (double)n[0] + n[1] - 2;
+  return df > 0 ? ((n[0] - 1.0) * sides->variances[0] + (n[1] - 1.0) * sides->variances[1]) / df
+                : 0;
+}
+
+static struct needed_test needed_test_of(const struct needed_sides *sides, const bool grows[2],
+                                         const unsigned n[2], double alpha) {
+  const double df = (double)n[0] + n[1] - 2 + sides->prior_df;
+  const double so_far_pooled = needed_pooled(sides, sides->counts);
+  const double growth = so_far_pooled > 0 ? needed_pooled(sides, n) / so_far_pooled : 1;
+  struct needed_test test = {.criteria = effect_criteria_find(df, alpha),
+                             .error = sqrt(sides->variance * growth * (1.0 / n[0] + 1.0 / n[1]))};
+  if (n[0] > 1 && n[1] > 1 && (sides->alone || n[0] != n[1])) {
+    needed_test_apart(sides, n, alpha, &test);
+  }
+  const double order =
+      (grows[0] && grows[1] ? 0 : sides->order_variance) + sides->rounding_variance;
+  double so_far = order;
+  double kept = order;
+  double after = 0;
+  double kept_squares = order;
+  for (size_t s = 0; s < 2; s++) {
+    const double part = sides->variances[s] / sides->counts[s];
+    const double share = needed_kept(sides->counts[s], n[s]);
+    so_far += part;
+    kept += share * part;
+    kept_squares += share * share * part;
+    after += sides->variances[s] * (n[s] - sides->counts[s]) / ((double)n[s] * n[s]);
+  }
+  test.error = sqrt(test.error * test.error + order);
+  test.kept = so_far > 0 ? kept / so_far : 0;
+  test.deviation = sqrt(after + fmax(kept_squares - kept * test.kept, 0));
+  return test;
+}
+
+static double needed_assurance(const struct needed_belief *belief, const struct needed_sides *sides,
+                               const bool grows[2], unsigned units, double margin, double alpha) {
+  unsigned n[2];
+  for (size_t s = 0; s < 2; s++) {
+    n[s] = grows[s] && units > sides->counts[s] ? units : sides->counts[s];
+  }
+  const struct needed_test test = needed_test_of(sides, grows, n, alpha);
   double sum = 0;
   for (int s = 0; s < SPREADS; s++) {
-    const double error = belief->sd * needed_spread(belief->sd_df, s) * sqrt(1.0 / n + 1.0 / m);
+    const double spread = needed_spread(belief->spread_df, s);
     for (size_t k = 0; k < belief->count; k++) {
-      sum += belief->weights[k] / SPREADS *
-             effect_power(&criteria, belief->differences[k], error, margin);
+      const double truth = belief->differences[k];
+      const struct effect_seen seen = {.expected = truth + test.kept * (belief->seen - truth),
+                                       .deviation = test.deviation * spread,
+                                       .error = test.error * spread};
+      sum += belief->weights[k] / SPREADS * effect_power(&test.criteria, truth, &seen, margin);
     }
   }
   return sum;
 }
 
-unsigned needed_units(const struct needed_belief *belief, double prior_df, double margin,
-                      double alpha, double power, unsigned fixed, unsigned most) {
-  const unsigned others = fixed > 0 ? fixed : most;
-  if (needed_assurance(belief, most, others, prior_df, margin, alpha) < LEAST * power) {
+unsigned needed_units(const struct needed_belief *belief, const struct needed_sides *sides,
+                      const bool grows[2], double margin, double alpha, double power,
+                      unsigned most) {
+  unsigned too_few = most; /* the fewest that a growing side has */
+  for (size_t s = 0; s < 2; s++) {
+    too_few = grows[s] && sides->counts[s] < too_few ? sides->counts[s] : too_few;
+  }
+  if (too_few >= most ||
+      needed_assurance(belief, sides, grows, most, margin, alpha) < LEAST * power) {
     return 0;
   }
-  unsigned too_few = 1;
   unsigned enough = most;
   while (enough - too_few > 1) {
     const unsigned middle = (too_few + enough) / 2;
-    if (needed_assurance(belief, middle, fixed > 0 ? fixed : middle, prior_df, margin, alpha) <
-        power) {
+    if (needed_assurance(belief, sides, grows, middle, margin, alpha) < power) {
       too_few = middle;
     } else {
       enough = middle;

@@ -165,8 +165,7 @@ bool effect_is_equivalent(const struct effect *effect, double margin, double alp
   return interval.low > -margin && interval.high < margin;
 }
 
-struct effect_criteria effect_criteria_find(unsigned n, unsigned m, double prior_df, double alpha) {
-  const double df = (double)n + m - 2 + prior_df;
+struct effect_criteria effect_criteria_find(double df, double alpha) {
   return (struct effect_criteria){df, student_quantile(1 - alpha, df), student_quantile(0.95, df)};
 }
 
@@ -176,19 +175,20 @@ static double effect_upper(double t, double df) {
   return erfc(copysign(z, t) / sqrt(2)) / 2;
 }
 
-double effect_power(const struct effect_criteria *criteria, double difference, double error,
-                    double margin) {
-  if (error == 0) {
+double effect_power(const struct effect_criteria *criteria, double difference,
+                    const struct effect_seen *seen, double margin) {
+  if (!(seen->deviation > 0)) {
     return 1;
   }
-  const double beyond = (fabs(difference) - margin) / error;
-  if (beyond > 0) {
-    return effect_upper(criteria->exceeds - beyond, criteria->df);
+  const double expected = copysign(1, difference) * seen->expected;
+  if (fabs(difference) > margin) {
+    const double least = margin + criteria->exceeds * seen->error;
+    return effect_upper((least - expected) / seen->deviation, criteria->df);
   }
-  const double near_miss = effect_upper(-beyond - criteria->within, criteria->df);
-  const double far_miss =
-      effect_upper((margin + fabs(difference)) / error - criteria->within, criteria->df);
-  return 1 - near_miss - far_miss;
+  const double most = margin - criteria->within * seen->error;
+  const double near_miss = effect_upper((most - expected) / seen->deviation, criteria->df);
+  const double far_miss = effect_upper((most + expected) / seen->deviation, criteria->df);
+  return fmax(1 - near_miss - far_miss, 0);
 }
 
 /* ---- many tests ---- */

@@ -64,20 +64,24 @@ struct interval effect_interval(const struct effect *effect, double confidence);
  * the 90 % interval lies inside (-margin, margin). */
 bool effect_is_equivalent(const struct effect *effect, double margin, double alpha);
 
-/* What so many observations are held to: the t beyond which a difference is shown to exceed a
- * margin at level alpha, and that of both tests of equivalence, at 5 % each. */
+/* What a test of so many degrees of freedom is held to: the t beyond which a difference is shown to
+ * exceed a margin at level alpha, and that of both tests of equivalence, at 5 % each. */
 struct effect_criteria {
   double df, exceeds, within;
 };
-/* n observations on one side and m on the other; prior_df is added to the degrees of freedom. */
-struct effect_criteria effect_criteria_find(unsigned n, unsigned m, double prior_df, double alpha);
-/* Probability that a true difference of that size is decided: shown to exceed the margin where it
- * does, else to be equivalent; error: of the difference, as it truly is. To within 1 %: the central
- * t distribution is shifted, which is slightly off for few observations, and has its normal
- * approximation (Wallace 1959, "Bounds on normal approximations to Student's and the chi-square
- * distributions", Annals of Mathematical Statistics 30). */
-double effect_power(const struct effect_criteria *criteria, double difference, double error,
-                    double margin);
+struct effect_criteria effect_criteria_find(double df, double alpha);
+/* What a test will see: a difference that is expected to be so much, with a standard deviation, and
+ * the standard error by which it is judged. */
+struct effect_seen {
+  double expected, deviation, error;
+};
+/* Probability that a true difference is decided: shown to exceed the margin where it does, else to
+ * be equivalent. To within 1 %: the central t distribution is shifted, which is slightly off for
+ * few observations, and has its normal approximation (Wallace 1959, "Bounds on normal
+ * approximations to Student's and the chi-square distributions", Annals of Mathematical Statistics
+ * 30). */
+double effect_power(const struct effect_criteria *criteria, double difference,
+                    const struct effect_seen *seen, double margin);
 
 /* ---- many tests ---- */
 

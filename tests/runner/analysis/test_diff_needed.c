@@ -1,5 +1,6 @@
-/* "n would decide" is a promise: with so many, four in five are decided. Of runs that are alike, so
- * are those with which five runs a side are told to need at least so many. */
+/* "n are needed" is a promise: once so many are there, those so far among them, four in five are
+ * decided. Of runs that are alike, so are those with which five runs a side are told to need at
+ * least so many. */
 #include "runner/analysis/diff.h"
 #include "tests/runner/statistics/numbers.h"
 
@@ -21,24 +22,26 @@ static struct diff_case cases[CASES];
 static struct diff_result results[CASES];
 
 /* In turn, so that nothing is provisional for its order. */
-static void judge(const struct truth *truth, size_t units, uint64_t *seed) {
-  const struct diff_options options = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
-  struct diff_summary summary;
+static void draw(const struct truth *truth, uint64_t *seed) {
   for (size_t s = 0; s < 2; s++) {
-    for (size_t u = 0; u < units; u++) {
+    for (size_t u = 0; u < UNITS_MAX; u++) {
       numbers[s][u] = (uint32_t)(s * UNITS_MAX + u);
       started[numbers[s][u]] = (int64_t)(2 * u + s);
-    }
-  }
-  for (size_t i = 0; i < CASES; i++) {
-    for (size_t s = 0; s < 2; s++) {
-      for (size_t u = 0; u < units; u++) {
+      for (size_t i = 0; i < CASES; i++) {
         values[s][i][u] =
             14 + truth[i].sd * noise_normal(seed) + (s == 1 ? -log1p(truth[i].change) : 0);
       }
     }
-    cases[i] = (struct diff_case){.a = {values[0][i], units, numbers[0], numbers[0]},
-                                  .b = {values[1][i], units, numbers[1], numbers[1]},
+  }
+}
+
+/* The first units[i] of each side of case i. */
+static void judge(const unsigned *units) {
+  const struct diff_options options = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
+  struct diff_summary summary;
+  for (size_t i = 0; i < CASES; i++) {
+    cases[i] = (struct diff_case){.a = {values[0][i], units[i], numbers[0], numbers[0]},
+                                  .b = {values[1][i], units[i], numbers[1], numbers[1]},
                                   .started = started,
                                   .families = {(uint32_t)i % 4, 0, 0},
                                   .delta = 0.01};
@@ -54,7 +57,7 @@ static bool is_decided(const struct diff_result *result) {
 TEST(as_many_decide_as_was_said) {
   static const struct world WORLDS[] = {
       {"0.4 %", 0.004, 0.004}, {"1.5 %", 0.015, 0.015}, {"0.1 to 2 %", 0.001, 0.02}};
-  static const size_t UNITS[] = {5, 10};
+  static const unsigned UNITS[] = {5, 10};
   size_t all_promised = 0;
   size_t all_kept = 0;
   for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
@@ -64,36 +67,31 @@ TEST(as_many_decide_as_was_said) {
       size_t kept = 0;
       for (size_t d = 0; d < DIFFS; d++) {
         struct truth truth[CASES];
-        unsigned needed[CASES];
+        unsigned units[CASES];
+        bool needed[CASES];
         for (size_t i = 0; i < CASES; i++) {
           truth[i].sd =
               WORLDS[w].sd_low * pow(WORLDS[w].sd_high / WORLDS[w].sd_low, noise_uniform(&seed));
           truth[i].change = i % 8 == 0 ? -0.03 : i % 8 == 1 ? -0.015 : 0;
+          units[i] = UNITS[n];
         }
-        judge(truth, UNITS[n], &seed);
+        draw(truth, &seed);
+        judge(units);
         for (size_t i = 0; i < CASES; i++) {
-          needed[i] = results[i].verdict == VERDICT_INSUFFICIENT && !results[i].is_provisional
-                          ? results[i].units_needed
-                          : 0;
+          needed[i] = results[i].verdict == VERDICT_INSUFFICIENT && !results[i].is_provisional;
+          units[i] = needed[i] ? results[i].units_needed : units[i];
+          assert_in_range(units[i], UNITS[n] + (needed[i] ? 2 : 0), UNITS_MAX);
           assert_int_equal(results[i].needed_is_least,
-                           needed[i] > 0 && 2 * UNITS[n] < DIFF_UNITS_PROMISE);
+                           needed[i] && 2 * UNITS[n] < DIFF_UNITS_PROMISE);
         }
-        for (unsigned units = 2; units <= UNITS_MAX; units++) {
-          bool asked = false;
-          for (size_t i = 0; i < CASES; i++) {
-            asked = asked || needed[i] == units;
-          }
-          if (asked) {
-            judge(truth, units, &seed);
-          }
-          for (size_t i = 0; i < CASES && asked; i++) {
-            promised += needed[i] == units;
-            kept += needed[i] == units && is_decided(&results[i]);
-          }
+        judge(units);
+        for (size_t i = 0; i < CASES; i++) {
+          promised += needed[i];
+          kept += needed[i] && is_decided(&results[i]);
         }
       }
       const double share = (double)kept / (double)promised;
-      print_message("%-10s %2zu: %zu of %zu kept\n", WORLDS[w].name, UNITS[n], kept, promised);
+      print_message("%-10s %2u: %zu of %zu kept\n", WORLDS[w].name, UNITS[n], kept, promised);
       assert_true(promised > 0);
       assert_true(share >= 0.8 - 2 * sqrt(0.8 * 0.2 / (double)promised));
       all_promised += promised;
