@@ -1,6 +1,7 @@
 #include "runner/cli/advice_command.h"
 
 #include "engine/base/arena.h"
+#include "engine/base/globs.h"
 #include "engine/base/order.h"
 #include "engine/base/strbuf.h"
 #include "runner/console/shell_word.h"
@@ -45,6 +46,9 @@ static bool advice_is_plain(struct arena *arena, const struct results_run *run) 
          !advice_has_option(&words, "--resume") && strcmp(run->origin, "measured") == 0 &&
          run->looks == 0;
 }
+
+static const char ONLY[] = "--only";
+static const char TEST[] = "--test"; /* or -t: not with --only */
 
 /* Options that say nothing of what is measured, with the length of their list. */
 static const struct advice_option {
@@ -145,10 +149,10 @@ static size_t *advice_count_open(struct arena *arena, const struct results *resu
   return counts;
 }
 
-/* The run that measured most of the open cases. Of several, the last one whose command can be given
- * again. */
+/* The run that measured most of the open cases. Of several, one whose command can be given again,
+ * of these one that measured the fewest other cases, of these the last. */
 static size_t advice_pick_run(struct arena *arena, const struct compare_result *result,
-                              const size_t *counts) {
+                              const size_t *counts, const size_t *sizes) {
   const struct results_run *runs = result->results->runs;
   size_t best = 0;
   for (size_t i = 1; i < result->results->run_count; i++) {
@@ -157,6 +161,7 @@ static size_t advice_pick_run(struct arena *arena, const struct compare_result *
     const int order = ORDER(rank > 0, known > 0)
                           ?: ORDER(counts[i], counts[best])
                           ?: ORDER(rank, known)
+                          ?: ORDER(sizes[best], sizes[i])
                           ?: ORDER(runs[i].started_at_ns, runs[best].started_at_ns);
     best = order >= 0 ? i : best;
   }
@@ -176,7 +181,11 @@ const struct results_run **advice_find_runs(struct arena *arena,
     cases.open[cases.firsts[row->bench]] |= comparison_row_is_to_decide(comparison, row);
   }
   const size_t *counts = advice_count_open(arena, results, &cases);
-  size_t run = advice_pick_run(arena, result, counts);
+  const struct advice_cases all = {.firsts = cases.firsts,
+                                   .open = arena_array(arena, results->case_count, sizeof(bool))};
+  memset(all.open, true, results->case_count * sizeof *all.open);
+  const size_t *sizes = advice_count_open(arena, results, &all);
+  size_t run = advice_pick_run(arena, result, counts, sizes);
   *count = 0;
   do {
     again[(*count)++] = &results->runs[run];
@@ -187,7 +196,7 @@ const struct results_run **advice_find_runs(struct arena *arena,
       }
     }
     counts = advice_count_open(arena, results, &cases);
-    run = advice_pick_run(arena, result, counts);
+    run = advice_pick_run(arena, result, counts, sizes);
   } while (counts[run] > 0);
   return again;
 }
@@ -203,40 +212,99 @@ const struct results_run *advice_own_run(struct arena *arena, const struct compa
   return of;
 }
 
+/* One name more in a list of globs, if it is not there yet. */
+static void advice_add_name(struct advice_words *names, const char *name) {
+  if (!ANY_OF(i, names->count, strcmp(names->items[i], name) == 0)) {
+    names->items[names->count++] = name;
+  }
+}
+
+static const char *advice_globs(struct arena *arena, const struct advice_words *names) {
+  enum { NAMES_MAX = 4 };
+  const char *globs = NULL;
+  for (size_t i = 0; i < names->count; i++) {
+    if (names->count > NAMES_MAX || strpbrk(names->items[i], ",*?[\\") != NULL) {
+      return NULL;
+    }
+    globs = globs_add(globs, names->items[i], arena);
+  }
+  return globs;
+}
+
+const char *advice_only(struct arena *arena, const struct compare_result *result,
+                        const struct results_run *run) {
+  const struct results *results = result->results;
+  const struct comparison *comparison = result->comparison;
+  const size_t *firsts = advice_find_firsts(arena, results);
+  bool *open = arena_array(arena, results->case_count, sizeof *open);
+  struct advice_words cases = {.items = arena_array(arena, results->case_count, sizeof(char *))};
+  struct advice_words blocks = {.items = arena_array(arena, results->case_count, sizeof(char *))};
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    open[firsts[comparison->rows[i].bench]] |= comparison_row_is_open(&comparison->rows[i]);
+  }
+  for (size_t i = 0; i < results->median_count; i++) {
+    const struct results_median *median = &results->medians[i];
+    const struct results_case *bench = &results->cases[median->bench];
+    if (&results->runs[median->run] == run && median->process != 0 && open[firsts[median->bench]]) {
+      advice_add_name(&cases, bench->name);
+      advice_add_name(&blocks, bench->block);
+    }
+  }
+  bool others = false; /* in other blocks */
+  bool more = false;
+  for (size_t i = 0; i < results->median_count; i++) {
+    const struct results_median *median = &results->medians[i];
+    const struct results_case *bench = &results->cases[median->bench];
+    if (&results->runs[median->run] == run && median->process != 0 &&
+        !open[firsts[median->bench]]) {
+      more = true;
+      others = others || !ANY_OF(b, blocks.count, strcmp(blocks.items[b], bench->block) == 0);
+    }
+  }
+  const struct advice_words words = advice_words_of(arena, run);
+  const bool tests = advice_has_option(&words, TEST) || advice_has_option(&words, "-t");
+  const char *globs = more && !tests ? advice_globs(arena, &cases) : NULL;
+  return globs == NULL && others && !tests ? advice_globs(arena, &blocks) : globs;
+}
+
 bool advice_is_shard(struct arena *arena, const struct results_run *run) {
   const struct advice_words words = advice_words_of(arena, run);
   return advice_is_plain(arena, run) && advice_has_option(&words, "--shard");
 }
 
 void advice_put_command(struct strbuf *command, struct arena *arena, const struct results_run *run,
-                        unsigned processes, size_t nodes, const char *tag, const char *db) {
+                        const struct advice_how *how) {
   static const char NODE_NAME[] = "--node-name";
-  struct advice_words words = {0};
-  if (advice_is_plain(arena, run)) {
-    words = advice_words_of(arena, run);
-    strbuf_append(command, "haul");
-  } else {
-    strbuf_printf(command, "haul run %s", shell_word(arena, run->scenario));
-  }
+  const bool plain = advice_is_plain(arena, run);
+  const struct advice_words words =
+      plain ? advice_words_of(arena, run) : (struct advice_words){.count = 0};
+  const char *only = how->only == NULL && !plain ? run->only : how->only;
+  strbuf_append(command, plain ? "haul" : "haul run ");
+  strbuf_append(command, plain ? "" : shell_word(arena, run->scenario));
   for (size_t w = 0; w < words.count;) {
     const char *word = words.items[w];
     const size_t skipped = advice_left_out(&words, w, OF_RUN);
-    if (skipped == 0 && nodes > 1 && advice_is_option(word, NODE_NAME)) {
+    if (skipped > 0) {
+      w += skipped;
+    } else if (how->nodes > 1 && advice_is_option(word, NODE_NAME)) {
       strbuf_printf(command, " %s NODE", NODE_NAME);
       w += strcmp(word, NODE_NAME) == 0 ? 2 : 1;
-    } else if (skipped == 0) {
+    } else if (only != NULL && advice_is_option(word, ONLY)) {
+      w += strcmp(word, ONLY) == 0 ? 2 : 1;
+    } else {
       strbuf_append_char(command, ' ');
       strbuf_append(command, shell_word(arena, word));
       w++;
-    } else {
-      w += skipped;
     }
   }
-  if (!advice_has_option(&words, "--db") && !advice_has_option(&words, "--shard")) {
-    strbuf_append(command, db);
+  if (only != NULL) {
+    strbuf_printf(command, " %s %s", ONLY, shell_word(arena, only));
   }
-  strbuf_printf(command, " --processes %u", processes);
-  if (tag != NULL) {
-    strbuf_printf(command, " --tag %s", tag);
+  if (!advice_has_option(&words, "--db") && !advice_has_option(&words, "--shard")) {
+    strbuf_append(command, how->db);
+  }
+  strbuf_printf(command, " --processes %u", how->processes);
+  if (how->tag != NULL) {
+    strbuf_printf(command, " --tag %s", how->tag);
   }
 }

@@ -15,11 +15,23 @@ const struct results_run **advice_find_runs(struct arena *arena,
 const struct results_run *advice_own_run(struct arena *arena, const struct compare_result *result,
                                          enum side side, const struct results_run *of);
 
-/* The command that made a run, with that number of processes and, unless tag is NULL, that tag.
- * Options that only change how the result is shown are left out; the name of a node is NODE where
- * there are several. db: " --db FILE" or "", where the command does not say itself where results
- * go. */
+/* A --only that leaves out what the run measured of cases that are not open, where there are many
+ * of these: names of cases or blocks; NULL = there is none. */
+const char *advice_only(struct arena *arena, const struct compare_result *result,
+                        const struct results_run *run);
+
+/* What a command is to do. */
+struct advice_how {
+  unsigned processes;
+  size_t nodes;     /* that the side is measured on */
+  const char *tag;  /* NULL = none */
+  const char *only; /* instead of that of the run; NULL = the same */
+  const char *db;   /* " --db FILE" or "": where the command does not say itself where results go */
+};
+
+/* The command that made a run, as it is to be given again. Options that only change how the result
+ * is shown are left out; the name of a node is NODE where there are several. */
 void advice_put_command(struct strbuf *command, struct arena *arena, const struct results_run *run,
-                        unsigned processes, size_t nodes, const char *tag, const char *db);
+                        const struct advice_how *how);
 /* Whether it writes a shard, which is to be merged. */
 bool advice_is_shard(struct arena *arena, const struct results_run *run);

@@ -73,11 +73,10 @@ static const char *advice_name(struct compare_request *request, const struct com
   return runs;
 }
 
-static void advice_find_side(struct database *database, struct compare_request *request,
-                             const struct compare_result *result, bool anew, enum side s,
-                             struct side_advice *help) {
+/* What there is of it. */
+static struct side_advice advice_find_side(struct arena *arena, const struct compare_result *result,
+                                           enum side s) {
   const struct results *results = result->results;
-  struct arena *arena = &request->filter.arena;
   size_t last = 0; /* every side has a run */
   for (size_t i = 1; i < results->run_count; i++) {
     if (result->sides[i] == s &&
@@ -86,14 +85,23 @@ static void advice_find_side(struct database *database, struct compare_request *
       last = i;
     }
   }
-  *help = (struct side_advice){.run = &results->runs[last]};
-  help->site.imported = advice_is_imported(help->run);
-  help->nodes = advice_count_nodes(arena, result, s);
-  if (anew || !advice_is_open_side(request, s)) {
-    help->tag = advice_free_tag(database, request, FRESH_TAGS[s]);
-  } else {
-    help->tag = request->by == NULL ? selector_tag(request->names[s]) : NULL;
+  return (struct side_advice){.run = &results->runs[last],
+                              .site.imported = advice_is_imported(&results->runs[last]),
+                              .nodes = advice_count_nodes(arena, result, s)};
+}
+
+static struct more_runs advice_find_more(const struct compare_result *result, bool anew,
+                                         struct side_advice help[SIDES]) {
+  const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
+  struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
+  older->site.elsewhere = !older->site.imported &&
+                          !advice_same_place(result->results, help[SIDE_A].run, help[SIDE_B].run);
+  const struct more_runs_site sites[SIDES] = {help[SIDE_A].site, help[SIDE_B].site};
+  const struct more_runs more = more_runs_find(result->comparison, sites, anew);
+  for (unsigned s = 0; s < SIDES; s++) {
+    help[s].wanted = more.of[s] ? more.count : 0;
   }
+  return more;
 }
 
 /* What selects the runs of a side when the advice was followed: those of now, and of a side that is
@@ -101,7 +109,7 @@ static void advice_find_side(struct database *database, struct compare_request *
 static const char *advice_later_name(struct compare_request *request,
                                      const struct compare_result *result, bool anew, enum side s,
                                      const struct side_advice *help) {
-  if (!help->advised) {
+  if (help->wanted == 0) {
     return advice_name(request, result, s);
   }
   if (!anew && advice_is_open_side(request, s)) {
@@ -111,35 +119,33 @@ static const char *advice_later_name(struct compare_request *request,
                     arena_format(&request->filter.arena, "tag:%s", help->tag));
 }
 
-void advice_find_sides(struct database *database, struct compare_request *request,
-                       const struct compare_result *result, bool anew,
-                       struct side_advice help[SIDES]) {
+struct more_runs advice_find_sides(struct database *database, struct compare_request *request,
+                                   const struct compare_result *result, bool anew,
+                                   struct side_advice help[SIDES]) {
   struct arena *arena = &request->filter.arena;
   size_t count = 0;
   const struct results_run **again = advice_find_runs(arena, result, &count);
   for (unsigned s = 0; s < SIDES; s++) {
-    advice_find_side(database, request, result, anew, (enum side)s, &help[s]);
+    help[s] = advice_find_side(arena, result, (enum side)s);
     help[s].again = arena_array(arena, count + 1, sizeof *again); /* ends with NULL */
     for (size_t i = 0; i < count; i++) {
       help[s].again[i] = advice_own_run(arena, result, (enum side)s, again[i]);
     }
   }
+  const struct more_runs more = advice_find_more(result, anew, help);
+  for (unsigned s = 0; s < SIDES; s++) {
+    help[s].tag = more.anew || !advice_is_open_side(request, s)
+                      ? advice_free_tag(database, request, FRESH_TAGS[s])
+                  : request->by == NULL ? selector_tag(request->names[s])
+                                        : NULL;
+  }
   for (unsigned s = 0; s < SIDES; s++) { /* one loop of both has tags for both */
     if (help[s].tag == NULL && help[1 - s].tag != NULL) {
       help[s].tag = advice_free_tag(database, request, FRESH_TAGS[s]);
     }
+    if (request->by == NULL) {
+      help[s].name = advice_later_name(request, result, more.anew, (enum side)s, &help[s]);
+    }
   }
-  const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
-  struct side_advice *older = &help[later ? SIDE_A : SIDE_B];
-  older->site.elsewhere = !older->site.imported &&
-                          !advice_same_place(result->results, help[SIDE_A].run, help[SIDE_B].run);
-  const struct more_runs_site sites[SIDES] = {help[SIDE_A].site, help[SIDE_B].site};
-  const struct more_runs more = more_runs_find(result->comparison, sites, anew);
-  for (unsigned s = 0; s < SIDES; s++) {
-    help[s].advised = more.of[s];
-    help[s].wanted = more.of[s] ? more.count : 0;
-  }
-  for (unsigned s = 0; s < SIDES && request->by == NULL; s++) {
-    help[s].name = advice_later_name(request, result, anew, (enum side)s, &help[s]);
-  }
+  return more;
 }

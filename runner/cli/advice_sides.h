@@ -17,10 +17,11 @@ struct side_advice {
   const char *name; /* that selects the side with them */
 };
 
-/* anew: the runs that there are do not count. Texts belong to the request's arena. */
-void advice_find_sides(struct database *database, struct compare_request *request,
-                       const struct compare_result *result, bool anew,
-                       struct side_advice help[SIDES]);
+/* Fills in both. anew: the runs that there are do not count. Texts belong to the request's arena.
+ */
+struct more_runs advice_find_sides(struct database *database, struct compare_request *request,
+                                   const struct compare_result *result, bool anew,
+                                   struct side_advice help[SIDES]);
 /* Whether both runs have the same host and driver. */
 bool advice_same_place(const struct results *results, const struct results_run *a,
                        const struct results_run *b);

@@ -25,26 +25,36 @@ struct advice {
   struct side_advice help[SIDES];
   const char *db;      /* " --db FILE" */
   const char *options; /* " --delta 1 --db FILE" */
-  bool both;           /* sides are to be measured */
-  bool anew;           /* the runs that there are do not count */
+  struct more_runs more;
 };
 
-/* "decide 10 of the 15 undecided cases", counted as the answer of the comparison counts them. */
-static const char *advice_gain(const struct advice *advice) {
+static bool advice_is_both(const struct advice *advice) {
+  return advice->more.of[SIDE_A] && advice->more.of[SIDE_B];
+}
+
+/* "The 8 undecided cases" */
+static const char *advice_all(const struct advice *advice, const char *the, size_t count,
+                              const char *what) {
+  return count == 1 ? arena_format(advice->arena, "%s %s", the, what)
+                    : arena_format(advice->arena, "%s %zu %ss", the, count, what);
+}
+
+/* "10 of the 15 undecided cases need", "The provisional change needs", counted as the answer of the
+ * comparison counts them. */
+static const char *advice_cases(const struct advice *advice) {
   const struct comparison *comparison = advice->comparison;
   const size_t *verdicts = comparison->summary.verdicts;
   const size_t undecided = verdicts[VERDICT_INSUFFICIENT] + verdicts[VERDICT_UNCLEAR];
   const size_t count = comparison->to_decide;
   const bool decides = comparison->need == NEED_DECIDE;
-  const bool change = comparison->need == NEED_CONFIRM_CHANGE;
-  const char *what = arena_format(advice->arena, "%s %s", decides ? "undecided" : "provisional",
-                                  change ? strings_plural(count, "change", "changes")
-                                         : strings_plural(count, "case", "cases"));
+  const char *what = decides                                   ? "undecided case"
+                     : comparison->need == NEED_CONFIRM_CHANGE ? "provisional change"
+                                                               : "provisional case";
+  const char *need = strings_plural(count, "needs", "need");
   return decides && count < undecided
-             ? arena_format(advice->arena, "decide %zu of the %zu undecided cases", count,
-                            undecided)
-             : arena_format(advice->arena, "%s the %s%s", decides ? "decide" : "confirm",
-                            count > 1 ? arena_format(advice->arena, "%zu ", count) : "", what);
+             ? arena_format(advice->arena, "%zu of %s %s", count,
+                            advice_all(advice, "the", undecided, what), need)
+             : arena_format(advice->arena, "%s %s", advice_all(advice, "The", count, what), need);
 }
 
 /* "5", "5 to 8" */
@@ -55,26 +65,29 @@ static const char *advice_units(const struct advice *advice, size_t side) {
                       : arena_format(advice->arena, "%u", least);
 }
 
-/* "up to 9 more runs of each side (now A 8, B 8 to 11) would decide the 12 undecided cases", "at
- * least 4 more ...", "4 more runs of B (now 1) would confirm the provisional change" */
+/* "The 8 undecided cases need at least 4 more runs of each side (now A 1, B 1)", "The provisional
+ * change needs 4 more runs of B (now 1)", "12 of the 15 undecided cases need up to 9 new runs of
+ * each side" */
 static const char *advice_count(const struct advice *advice) {
   const struct comparison *comparison = advice->comparison;
+  struct arena *arena = advice->arena;
   const char *unit =
       diff_unit_text(comparison->unit == DIFF_UNIT_NODE ? DIFF_UNIT_NODE : DIFF_UNIT_RUN);
-  const size_t one = advice->help[SIDE_A].advised ? SIDE_A : SIDE_B;
+  const size_t one = advice->help[SIDE_A].wanted > 0 ? SIDE_A : SIDE_B;
   const unsigned count = advice->help[one].wanted;
   const char *bound = comparison->need != NEED_DECIDE ? ""
                       : comparison->needed_is_least   ? "at least "
                       : comparison->to_decide > 1     ? "up to "
                                                       : "";
-  const char *of =
-      advice->both
-          ? arena_format(advice->arena, "each side (now A %s, B %s)", advice_units(advice, SIDE_A),
-                         advice_units(advice, SIDE_B))
-          : arena_format(advice->arena, "%c (now %s)", side_letter(one), advice_units(advice, one));
-  return arena_format(advice->arena, "%s%u %s %s%s of %s would %s", bound, count,
-                      advice->anew ? "new" : "more", unit, strings_plural(count, "", "s"), of,
-                      advice_gain(advice));
+  const char *now = advice->more.anew ? ""
+                    : !advice_is_both(advice)
+                        ? arena_format(arena, " (now %s)", advice_units(advice, one))
+                        : arena_format(arena, " (now A %s, B %s)", advice_units(advice, SIDE_A),
+                                       advice_units(advice, SIDE_B));
+  return arena_format(
+      arena, "%s %s%u %s %s%s of %s%s", advice_cases(advice), bound, count,
+      advice->more.anew ? "new" : "more", unit, strings_plural(count, "", "s"),
+      advice_is_both(advice) ? "each side" : arena_format(arena, "%c", side_letter(one)), now);
 }
 
 /* Recorded texts on one line: what is copied to a shell must not go on with a command of its own.
@@ -126,8 +139,14 @@ static const char *advice_run(const struct advice *advice, size_t side, const ch
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   for (size_t i = 0; help->again[i] != NULL; i++) {
     strbuf_append(&text, i > 0 ? "; " : "");
-    advice_put_command(&text, advice->arena, help->again[i], by_process ? 1 : first->processes,
-                       help->nodes, tag, advice->db);
+    const struct advice_how how = {
+        .processes = by_process ? 1 : first->processes,
+        .nodes = help->nodes,
+        .tag = tag,
+        .only = advice->more.open_alone ? advice_only(advice->arena, advice->result, help->again[i])
+                                        : NULL,
+        .db = advice->db};
+    advice_put_command(&text, advice->arena, help->again[i], &how);
   }
   return arena_strdup(advice->arena, text.text);
 }
@@ -148,11 +167,11 @@ static const char *advice_apart(const struct advice *advice) {
   const struct side_advice *help = advice->help;
   const char *text = ":";
   for (size_t s = 0; s < SIDES; s++) {
-    if (!help[s].advised) {
+    if (help[s].wanted == 0) {
       continue;
     }
     text = arena_format(arena, "%s\n  %c (%s): ", text, side_letter(s), advice_place(advice, s));
-    if (!advice->anew && !advice->both && advice_may_decide(advice)) {
+    if (!advice->more.anew && !advice_is_both(advice) && advice_may_decide(advice)) {
       return arena_format(arena, "%shaul run --decide %s --tag %s%s", text,
                           shell_word(arena, names[s == SIDE_A ? SIDE_B : SIDE_A]),
                           shell_word(arena, selector_tag(names[s])), advice->options);
@@ -214,7 +233,7 @@ static const char *advice_commands(const struct advice *advice) {
   for (size_t s = 0; s < SIDES; s++) {
     runs[s] = advice_run(advice, s, help[s].tag != NULL ? "$side" : NULL);
   }
-  const bool in_turn = advice->both && help[SIDE_A].nodes + help[SIDE_B].nodes == SIDES &&
+  const bool in_turn = advice_is_both(advice) && help[SIDE_A].nodes + help[SIDE_B].nodes == SIDES &&
                        !advice_hosts_differ(advice) && strcmp(runs[SIDE_A], runs[SIDE_B]) == 0 &&
                        !advice_is_shard(advice->arena, help[SIDE_A].again[0]);
   return in_turn ? advice_turns(advice, runs[SIDE_A]) : advice_apart(advice);
@@ -235,8 +254,9 @@ static bool advice_is_thin_baseline(const struct advice *advice) {
 static const char *advice_new_baseline(const struct advice *advice) {
   struct arena *arena = advice->arena;
   SCOPED(strbuf_fini) struct strbuf run = STRBUF(TEXT_MAX);
-  advice_put_command(&run, arena, advice->help[SIDE_A].again[0], advice->comparison->units_needed,
-                     1, NULL, advice->db);
+  const struct advice_how how = {
+      .processes = advice->comparison->units_needed, .nodes = 1, .db = advice->db};
+  advice_put_command(&run, arena, advice->help[SIDE_A].again[0], &how);
   return arena_format(
       arena,
       "a baseline of one process decides nothing. Set a new one while the machine is as it "
@@ -268,17 +288,51 @@ static const char *advice_imported(const struct advice *advice) {
           : "would not decide them.");
 }
 
-/* "" = nothing helps: as many as are needed, and still provisional. */
+/* What else to do where more runs do not decide the undecided cases; "" = there are none. */
+static const char *advice_end(const struct advice *advice) {
+  static const double DELTA_MOST = 0.2;
+  struct arena *arena = advice->arena;
+  const struct more_runs_end end = more_runs_end_find(advice->comparison);
+  if (end.undecided == 0) {
+    return "";
+  }
+  const char *text = arena_format(arena, "More runs will not decide %s.",
+                                  advice_all(advice, "the", end.undecided, "undecided case"));
+  if (end.apart > 0) {
+    text = arena_format(
+        arena, "%s Run %lld of %c is apart from the others%s: look at it (haul show run:%lld%s).",
+        text, (long long)end.run_apart, side_letter(end.side_apart),
+        end.undecided > 1 ? arena_format(arena, " in %zu of them", end.apart) : "",
+        (long long)end.run_apart, advice->db);
+  }
+  if (end.two_modes > 0) {
+    text = arena_format(
+        arena, "%s %s two modes: find out what switches between them.", text,
+        end.undecided == 1 ? "It has" : arena_format(arena, "%zu of them have", end.two_modes));
+  }
+  if (advice->comparison->summary.drifts) {
+    text = arena_format(arena, "%s Results drift: measure both sides anew, in turn.", text);
+  }
+  text = arena_format(arena, "%s A quieter machine may decide %s.", text,
+                      strings_plural(end.undecided, "it", "them"));
+  const double percent = ceil(1000 * end.delta) / 10;
+  return end.delta <= DELTA_MOST && advice->comparison->looks <= 1
+             ? arena_format(arena, "%s With a threshold of %g %% (--delta %g), %s the same.", text,
+                            percent, percent, strings_plural(end.undecided, "it is", "they are"))
+             : text;
+}
+
+/* What is to be measured; "" = nothing helps. */
 static const char *advice_text(const struct advice *advice) {
   const struct side_advice *help = advice->help;
-  if (!help[SIDE_A].advised && !help[SIDE_B].advised) {
+  if (help[SIDE_A].wanted == 0 && help[SIDE_B].wanted == 0) {
     return "";
   }
   if (advice_is_thin_baseline(advice)) {
     return advice_new_baseline(advice);
   }
-  const bool imported = (help[SIDE_A].advised && help[SIDE_A].site.imported) ||
-                        (help[SIDE_B].advised && help[SIDE_B].site.imported);
+  const bool imported = (help[SIDE_A].wanted > 0 && help[SIDE_A].site.imported) ||
+                        (help[SIDE_B].wanted > 0 && help[SIDE_B].site.imported);
   return arena_format(advice->arena, "%s%s%s", advice_count(advice), imported ? ". " : "",
                       imported ? advice_imported(advice) : advice_commands(advice));
 }
@@ -299,7 +353,7 @@ void compare_advise(const struct common_options *common, struct database *databa
                     struct compare_request *request, const struct compare_result *result) {
   const struct results_run *runs = result->results->runs;
   struct arena *arena = &request->filter.arena;
-  if (result->comparison->units_needed == 0 || request->compare.one_side) {
+  if (request->compare.one_side) {
     return;
   }
   const char *db = console_db_option(common, arena);
@@ -311,13 +365,16 @@ void compare_advise(const struct common_options *common, struct database *databa
       .comparison = result->comparison,
       .totals = result->comparison->totals,
       .db = db,
-      .options = margin > 0 ? arena_format(arena, " --delta %g%s", 100 * margin, db) : db,
-      /* No further look at these runs is allowed. */
-      .anew = ANY_OF(i, result->results->run_count,
-                     runs[i].looks > 0 && runs[i].look >= runs[i].looks)};
-  advice_find_sides(database, request, result, advice.anew, advice.help);
-  advice.both = advice.help[SIDE_A].advised && advice.help[SIDE_B].advised;
-  const char *text = advice_text(&advice);
+      .options = margin > 0 ? arena_format(arena, " --delta %g%s", 100 * margin, db) : db};
+  /* No further look at these runs is allowed. */
+  const bool anew =
+      ANY_OF(i, result->results->run_count, runs[i].looks > 0 && runs[i].look >= runs[i].looks);
+  const char *text = "";
+  if (result->comparison->units_needed > 0) {
+    advice.more = advice_find_sides(database, request, result, anew, advice.help);
+    text = advice_text(&advice);
+  }
+  text = text[0] == '\0' ? advice_end(&advice) : text;
   if (text[0] != '\0') {
     advice_say(common, text);
   }

@@ -42,8 +42,11 @@ struct power_request {
   struct power_case *cases;     /* of the plan */
   size_t count, recorded;       /* recorded: of the cases */
   size_t runs_of_a;
-  double delta; /* that the diff must be given; 0 = none */
-  size_t near;  /* cases whose own one is too close to the change: from near_least to near_most */
+  struct results_duration *durations; /* recorded, by case_key */
+  size_t duration_count;
+  double process_ns; /* of a process of the plan */
+  double delta;      /* that the diff must be given; 0 = none */
+  size_t near; /* cases whose own one is too close to the change: from near_least to near_most */
   double near_least, near_most;
 };
 
@@ -74,7 +77,35 @@ static enum status power_read(struct command *command, struct power_request *req
                       results->environments[results->runs[last].environment].driver_version);
   }
   RETURN_ON_ERROR(results_load(results, command->database, NULL, err));
+  RETURN_ON_ERROR(results_read_durations(results, command->database, &command->arena,
+                                         &request->durations, &request->duration_count, err));
   return power_learn(results, &request->spreads, err);
+}
+
+static int power_compare_durations(const void *a, const void *b) {
+  return strcmp((const char *)a, ((const struct results_duration *)b)->case_key);
+}
+
+/* NULL = no run of A has it. */
+static const struct results_duration *power_duration(const struct power_request *request,
+                                                     const char *case_key) {
+  return request->duration_count == 0
+             ? NULL
+             : bsearch(case_key, request->durations, request->duration_count,
+                       sizeof *request->durations, power_compare_durations);
+}
+
+/* As recorded. What was not is as estimated: a case, or all if none of the cases was. */
+static double power_process_ns(const struct power_request *request, const struct plan *plan) {
+  const struct results_duration *rest = power_duration(request, "");
+  double cases_ns = 0;
+  bool any = false;
+  for (size_t i = 0; i < plan->case_count; i++) {
+    const struct results_duration *known = power_duration(request, plan->cases[i].bench.key);
+    cases_ns += known != NULL ? known->ns : (double)plan->cases[i].estimate_ns;
+    any = any || known != NULL;
+  }
+  return any && rest != NULL ? rest->ns + cases_ns : (double)plan->estimate_ns;
 }
 
 static int power_compare_keys(const void *a, const void *b) {
@@ -103,6 +134,7 @@ static void power_take_plan(struct command *command, const struct plan *plan,
     taken->delta = bench->measure.delta > 0 ? bench->measure.delta : taken->delta;
     request->recorded += known != NULL;
   }
+  request->process_ns = power_process_ns(request, plan);
 }
 
 /* A change of just what matters is never shown to exceed it: what matters must be smaller then, and
@@ -133,6 +165,7 @@ static void power_find_ways(const struct command *command, const struct plan *pl
                             const struct power_request *request, struct power_way *ways) {
   const struct power_options *options = command->options;
   const unsigned of_a = (unsigned)request->runs_of_a;
+  const uint64_t pause_ns = plan->scenario != NULL ? plan->scenario->run.pause_ns : 0;
   for (size_t i = 0; i < PROCESSES_TRIED; i++) {
     struct power_way *way = &ways[i];
     *way = (struct power_way){.processes = PROCESSES_OF_RUNS[i]};
@@ -140,7 +173,8 @@ static void power_find_ways(const struct command *command, const struct plan *pl
     const unsigned runs = way->runs > 0 ? way->runs : DIFF_PROCESSES_MAX;
     way->found = power_share(request->cases, request->count, options->detect,
                              of_a > runs ? of_a : runs, runs, way->processes);
-    way->duration_ns = runs * plan_total_ns(plan, way->processes);
+    way->duration_ns =
+        runs * ((uint64_t)(way->processes * request->process_ns) + (way->processes - 1) * pause_ns);
   }
   ORDER_SORT(ways, PROCESSES_TRIED, power_compare_ways);
 }
@@ -210,7 +244,7 @@ static void power_say(struct document *document, const struct power_options *opt
   X("processes", integer, way->processes)                                                          \
   X("runs", integer, way->runs > 0 ? way->runs : DIFF_PROCESSES_MAX)                               \
   X("found_percent", real, power_percent(way))                                                     \
-  X("duration_s", real, round((double)way->duration_ns / 1e9))
+  X("duration_s", real, round((double)way->duration_ns / 1e8) / 10)
 
 static enum status power_print(struct command *command, const struct power_request *request,
                                const struct power_way *ways, struct error *err) {

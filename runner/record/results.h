@@ -194,6 +194,15 @@ enum status results_load_errors(struct results *results, struct database *databa
 /* After it, undisturbed_ns of medians of several visits. */
 enum status results_load_undisturbed(struct results *results, struct database *database,
                                      struct error *err) CHECK_RESULT;
+/* How long cases of the runs took in one process, by case_key, which is sorted; the first one, if
+ * it is empty, is what a process took beside its cases. Means. */
+struct results_duration {
+  const char *case_key;
+  double ns;
+};
+enum status results_read_durations(const struct results *results, struct database *database,
+                                   struct arena *arena, struct results_duration **durations,
+                                   size_t *count, struct error *err) CHECK_RESULT;
 /* The runs' ids as JSON, "[1,2,3]", of at most RESULTS_LIST_MAX bytes. */
 enum { RESULTS_LIST_MAX = 64 << 20 };
 void results_run_ids(const struct results *results, struct strbuf *list);

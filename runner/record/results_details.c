@@ -1,5 +1,5 @@
-/* results_details.c - what the index of medians does not have: errors, tails and undisturbed
- * rates. */
+/* results_details.c - what the index of medians does not have: errors, tails, undisturbed rates and
+ * durations. */
 #include "engine/base/strbuf.h"
 #include "runner/record/results.h"
 #include "runner/record/rows.h"
@@ -90,5 +90,23 @@ enum status results_load_undisturbed(struct results *results, struct database *d
         bsearch(&wanted, visited, count, sizeof *visited, results_compare_visited);
     median->undisturbed_ns = found != NULL ? found->ns : median->undisturbed_ns;
   }
+  return STATUS_OK;
+}
+
+static const struct row_member DURATION_MEMBERS[] = {
+    ROW_MEMBER(struct results_duration, case_key), ROW_MEMBER(struct results_duration, ns), {0}};
+
+enum status results_read_durations(const struct results *results, struct database *database,
+                                   struct arena *arena, struct results_duration **durations,
+                                   size_t *count, struct error *err) {
+  SCOPED(strbuf_fini) struct strbuf runs = STRBUF(RESULTS_LIST_MAX);
+  struct results_duration *read = NULL;
+  size_t read_count = 0;
+  results_run_ids(results, &runs);
+  RETURN_ON_ERROR(DATABASE_READ_ALL(database, "compare/durations",
+                                    PARAMETERS(PARAMETER(":runs", runs.text)), DURATION_MEMBERS,
+                                    arena, read, read_count, err));
+  *durations = read;
+  *count = read_count;
   return STATUS_OK;
 }

@@ -137,7 +137,7 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
 expect_out '^2 regressed, 16 same \(all provisional\)'
 expect_err '^haul: check passed, although 2 cases are REGRESSED\? \(provisional: .*\)\. To fail on it: --fail-on provisional$'
-expect_err '^haul: 4 more runs of each side \(now A 1, B 1\) would confirm the 2 provisional changes\. Measure in turn, so that drift is not taken for a change:$'
+expect_err '^haul: The 2 provisional changes need 4 more runs of each side \(now A 1, B 1\)\. Measure in turn, so that drift is not taken for a change:$'
 cat >wanted <<'TEXT'
   for side in b a a b b a a b; do
     # install driver 580.95.05 for a, 590.44.01 for b
@@ -163,7 +163,7 @@ expect_out '^SAME'
 reject_out '^q: '
 run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
 expect_err '^haul: check --strict failed: 4 provisional \(each side is one run, without 4 earlier runs of the machine\)$'
-expect_err '^haul: 4 more runs of B \(now 1\) would confirm the 4 provisional cases:$'
+expect_err '^haul: The 4 provisional cases need 4 more runs of B \(now 1\):$'
 run check run:1 run:2 --db few.db --strict --only 'up*' --delta 5
 expect_err '^  and then haul diff run:1 run:2,tag:b2 --delta 5 --db few\.db$' # A gets no runs, and no tag
 run check tag:a tag:b --db few.db --format junit
@@ -187,6 +187,16 @@ equal "$(sed -n 's/.*per side, \([0-9.]*\) % of.*/\1/p' out)" "$(awk '$1 == "pro
 run_ok plan gpu.toml --db few.db --detect 2 --csv
 expect_out '^processes,runs,found_percent,duration_s'
 equal 5 "$(wc -l <out | tr -d ' ')" 'lines: four ways and a heading'
+if command -v sqlite3 >/dev/null; then # a case takes 2 s, a run 1 s more: recorded seconds, not estimated ones
+  cp few.db long.db
+  sqlite3 long.db "update case_run set total_ns = 2000000000 where process is not null;
+    update process set ended_at_ns = started_at_ns + 1000000000 + (
+      select sum(total_ns) from case_run c where c.run = process.run and c.process = process.id)"
+  run_ok plan gpu.toml --db long.db --detect 3% --compare tag:a --csv
+  equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process'
+  run_ok plan gpu.toml --db long.db --only 'up*' --detect 3% --compare tag:a --csv
+  equal "$((4 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process with fewer cases'
+fi
 run_fails 2 'compare needs --detect' plan gpu.toml --compare tag:a
 run_fails 2 'detect needs a percentage' plan gpu.toml --detect 0
 
@@ -352,13 +362,13 @@ equal 15 "$(sed -n '/"cases": \[/,$p' out | grep -c '"verdict": *"insufficient"'
 run_ok report blocks.html run:2 --against run:1 --db blocks.db
 if grep -q '</span> 14 cases below the threshold' blocks.html; then good; else bad 'no such group on the page'; fi
 
-begin 'one process per side is undecided; stderr says what would decide'
+begin 'one process per side is undecided; stderr says how many more are needed'
 on_first gpu.toml -q --db one.db --tag a
 on_second gpu.toml -q --db one.db --tag b
 run_ok diff tag:a tag:b --db one.db
 expect_out "^INSUFFICIENT +down: 8 cases, worst gpu0-numa0:pinned/4MiB"
 expect_out '^18 undecided \(2 look slower, 16 within the threshold\): 580[0-9.]+ -> 590\.44\.01 \(gpu0-numa0:pinned, -[23]\.[0-9]+ %\)$'
-expect_err '^haul: at least 4 more runs of each side \(now A 1, B 1\) would decide (the|[0-9]+ of the) 18 undecided cases\. Measure in turn, '
+expect_err '^haul: The 18 undecided cases need at least 4 more runs of each side \(now A 1, B 1\)\. Measure in turn, '
 equal 1 "$(grep -c '^haul: ' err)" 'advice'
 expect_err '^  for side in b a a b b a a b; do$'
 expect_err '^    haul run gpu\.toml --db one\.db --processes 1 --tag \$side$'
@@ -371,6 +381,10 @@ expect_err '^  haul diff run:1,tag:a2 run:2,tag:b2 --db one\.db$'
 reject_err ' (-q|--json|--format)( |=|$)'
 reject_err 'haul merge'
 run_fails 3 'nothing can be decided: one run of one process on each side' check tag:a tag:b --db one.db
+cp one.db part.db # what one side alone was told to measure is measured again, nothing else
+on_first gpu.toml -q --db part.db --only 'down*' --tag part
+run_ok diff tag:part tag:b --db part.db
+expect_err '^    haul run gpu\.toml --db part\.db --only '\''down\*'\'' --processes 1 --tag \$side$'
 run_ok baseline set thin tag:a --db one.db
 run check baseline:thin --db one.db # under another driver
 expect_err '4 more runs of each side'
@@ -473,7 +487,7 @@ run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Each run counts once, as the mean of its processes$'
 reject_out 'One run each'
 expect_out '^One recorded fact differs: driver_version, ' # also with -v
-expect_err '^haul: 3 more runs of each side \(now A 2, B 2\) would confirm the 2 provisional changes\. Measure in turn, '
+expect_err '^haul: The 2 provisional changes need 3 more runs of each side \(now A 2, B 2\)\. Measure in turn, '
 expect_err '^  for side in b a a b b a; do$'
 run_ok explain tag:b --db runs.db # of which both runs are slow
 expect_err '^haul: explaining run 4, the latest of the 2 runs of tag:b$'

@@ -52,8 +52,8 @@ expect_err 'all 5 comparisons are made|more runs of tag:all alone would not deci
 if command -v sqlite3 >/dev/null; then
   sqlite3 d.db "update run set look = 5 where tag = 'all'"
   run_ok diff tag:a tag:all --db d.db --delta 0.07
-  if grep -q 'would decide' err; then
-    expect_err '^haul: (up to |at least )?[0-9]+ new runs? of (each side|B) '
+  if grep -q ' undecided cases\{0,1\} need' err; then
+    expect_err '^haul: .* needs? (up to |at least )?[0-9]+ new runs? of (each side|B)\.'
     expect_err 'haul run gpu\.toml --db d\.db --processes 1 --tag (\$side|b2)$'
     reject_err '--decide'
   fi
@@ -75,7 +75,7 @@ for _ in 1 2; do
   on_second -q gpu.toml --only 'down*' --processes 1 --db short.db --tag b
 done
 run_ok diff tag:a tag:b --db short.db
-expect_err '^haul: (up to |at least )?[0-9]+ more runs? of each side \(now A 2, B 2\) would (decide|confirm) .*(cases?|changes?)\. Measure in turn, '
+expect_err '^haul: The .*(cases?|changes?) needs? (up to |at least )?[0-9]+ more runs of each side \(now A 2, B 2\)\. Measure in turn, '
 reject_err '--decide'
 on_second --decide tag:a --tag b --processes 3 --db short.db
 equal 'tag:a has only 2 processes' "$(grep -m 2 -o 'tag:a has only 2 processes\|run 1 of 3, of [0-9]* undecided' err | head -n 1)" 'said before the first run'
@@ -99,8 +99,9 @@ expect_out '^\?: provisional: one side came after the other, and drift may expla
 expect_err 'stopped: more runs of tag:b alone would not decide the other [12] cases?, as drift may explain a change of the later side$'
 reject_err 'run 1 of 3'
 expect_value 4 order.db "select count(*) from v_run where tag = 'b'"
-expect_err '^haul: 4 more runs of each side \(now A 4, B 4\) would confirm .*changes?\. Measure in turn, '
+expect_err '^haul: The .*changes? needs? 4 more runs of each side \(now A 4, B 4\)\. Measure in turn, '
 expect_err '^  for side in b a a b b a a b; do$'
+expect_err '^    haul run gpu\.toml --db order\.db --only down/[^*]* --processes 1 --tag \$side$' # of 8 cases, those that are open
 expect_err '^  haul diff tag:a tag:b --delta 2\.15 --db order\.db$'
 export HAUL_FAKE_PROCESSES=$scratch/processes
 

@@ -12,7 +12,7 @@ export PATH=$scratch/bin:$PATH HAUL_DB=$scratch/fake.db
 
 without_names() {
   sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}( to [0-9: -]*[0-9])? UTC/DATE/; s/ host [^ ;]+;/ host HOST;/
-    s/about [0-9.]+ s per side/about SOME s per side/'
+    s/about [0-9.]+ m?s per side/about SOME s per side/'
 }
 # The lines behind a command, without those, or with the file `out` in their place.
 block() { # DOCUMENT COMMAND MODE: shown, or new

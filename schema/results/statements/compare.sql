@@ -59,6 +59,22 @@ SELECT gather(:take, run, bench_case, fastest_ns, delta) FROM (
   FROM plan_case WHERE run IN (SELECT value FROM json_each(:runs))
   ORDER BY run, bench_case);
 
+-- name: durations
+-- How long each case of the runs (:runs, a JSON array of ids) took in a process, and with an empty case_key what a
+-- process took beside its cases; means, in the order of the case_keys. Between several processes of a run are pauses.
+SELECT '' AS case_key, avg(CASE WHEN (SELECT count(*) FROM process q WHERE q.run = r.id) = 1
+    THEN r.ended_at_ns - r.started_at_ns ELSE p.ended_at_ns - p.started_at_ns END - (
+    SELECT coalesce(sum(c.total_ns), 0) FROM case_run c WHERE c.run = r.id AND c.process = p.id)) AS ns
+FROM run r JOIN process p ON p.run = r.id
+WHERE r.id IN (SELECT value FROM json_each(:runs)) AND r.ended_at_ns IS NOT NULL AND p.ended_at_ns IS NOT NULL
+HAVING ns IS NOT NULL
+UNION ALL
+SELECT b.case_key, avg(c.total_ns) AS ns
+FROM case_run c JOIN bench_case b ON b.id = c.bench_case
+WHERE c.run IN (SELECT value FROM json_each(:runs)) AND c.total_ns IS NOT NULL
+GROUP BY b.case_key
+ORDER BY 1;
+
 -- name: earlier_runs
 -- The latest runs of a machine before a time, without some (:runs, a JSON array of ids), in the order of their start.
 SELECT id, uuid FROM (

@@ -132,6 +132,19 @@ static void start(const struct world *world, struct measured *m, uint64_t *seed)
   }
 }
 
+/* With the threshold that is named at the end, all undecided cases are the same. */
+static void try_delta(const struct results *results, const struct measured *m,
+                      const struct more_runs_end *end, struct error *err) {
+  const struct compare_options options = {
+      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05},
+      .margin = 1.001 * end->delta};
+  struct comparison *comparison = NULL;
+  assert_true(end->delta > 0.01);
+  assert_int_equal(compare(results, m->sides, &options, &comparison, err), STATUS_OK);
+  assert_int_equal(more_runs_end_find(comparison).undecided, 0);
+  comparison_free(comparison);
+}
+
 /* What was found, and asked for at first. */
 struct outcome {
   unsigned rounds; /* until nothing more is asked for */
@@ -157,9 +170,13 @@ static struct outcome follow_all(const struct world *world, uint64_t seed, struc
       outcome.open += open[row->bench];
     }
     const struct more_runs more = more_runs_find(comparison, SITES, false);
+    const struct more_runs_end end = more_runs_end_find(comparison);
     comparison_free(comparison);
     outcome.first = outcome.rounds == 0 ? more : outcome.first;
-    if (more.count == 0) {
+    if (more.count == 0 || more.anew) { /* what is open is said to stay so */
+      if (end.undecided > 0 && !isnan(end.delta)) {
+        try_delta(results, &m, &end, err);
+      }
       return outcome;
     }
     assert_true(more.count >= 2 && outcome.rounds < ROUNDS);
@@ -196,4 +213,23 @@ TEST(the_side_with_the_odd_run_is_measured) {
       assert_true(outcome.open == 0 || b_alone); /* drift may explain it, to the end */
     }
   }
+}
+
+/* The first run of B, run 6, of the cases that changed. */
+TEST(the_run_that_is_apart_is_named) {
+  static struct measured m;
+  static const struct compare_options OPTIONS = {
+      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
+  uint64_t seed = 3;
+  start(&WORLDS[1], &m, &seed);
+  SCOPED(results_free_at) struct results *results = made_results(&m);
+  struct comparison *comparison = NULL;
+  assert_int_equal(compare(results, m.sides, &OPTIONS, &comparison, err), STATUS_OK);
+  const struct more_runs_end end = more_runs_end_find(comparison);
+  assert_int_equal(end.undecided, CASES / 8);
+  assert_int_equal(end.apart, CASES / 8);
+  assert_int_equal(end.side_apart, SIDE_B);
+  assert_int_equal(end.run_apart, 6);
+  assert_int_equal(end.two_modes, 0);
+  comparison_free(comparison);
 }
