@@ -29,8 +29,12 @@ void visits_shorten(struct measure *measure, uint32_t iterations) {
   }
 }
 
-bool visits_is_noisy(size_t cases, size_t imprecise, size_t unknown) {
-  return (imprecise > 0 && 5 * imprecise >= cases) || (unknown > 0 && 8 * unknown >= cases);
+bool visits_is_disturbed(const struct visits_found *found) {
+  return !(found->undisturbed_ns > 0) || found->disturbed_share >= VISITS_MANY;
+}
+
+bool visits_is_noisy(size_t cases, size_t imprecise, size_t disturbed) {
+  return (imprecise > 0 && 5 * imprecise >= cases) || (disturbed > 0 && 10 * disturbed >= cases);
 }
 
 bool visits_is_open(const struct visits_found *found, size_t cases, size_t unsettled) {

@@ -31,9 +31,11 @@
  * median is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
  * the second fastest trial. The same may be so of the load alone.
  *
- * A host is noisy if the first visits of a fifth of the cases were not precise, or those of an
- * eighth gave no rate (visits_is_noisy()). Copies both ways are not precise on some quiet hosts,
- * either, but give a rate there. A case is settled
+ * A host is noisy if the first visits of a fifth of the cases were not precise, or those of a tenth
+ * were disturbed (visits_is_noisy()). Copies both ways are not precise on some quiet hosts, either,
+ * but give a rate there, and few of their trials are slow. A case that was precise may have met an
+ * episode that slowed all of it alike: an H100 had 52.97 +/- 0.09 GB/s instead of 55.2, while all
+ * that told of others were slow trials in another case. A case is settled
  *   - on a quiet host, by a visit that gives the rate
  *   - by several visits, if half of the interval is at most VISITS_CLOSE times the share of
  *     undisturbed trials. Where the load tells, the same is asked of the mean of the visits.
@@ -72,6 +74,7 @@ ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
  * half a percent and are the faster, the slower those to it are (seen on H100 and H200). */
 #define VISITS_DISTURBED      0.02
 #define VISITS_LOAD_DISTURBED 0.01
+#define VISITS_MANY           0.3 /* share of the disturbed trials of a disturbed visit */
 #define VISITS_CALM           0.005
 /* Half of the interval, relative, if no trial is disturbed: of a rate, and of a settled one. */
 #define VISITS_WIDE          0.025
@@ -98,9 +101,12 @@ struct visits_found {
  * lacks the pause between two. */
 void visits_shorten(struct measure *measure, uint32_t iterations);
 
-/* Of so many cases that cross a link, how many were not precise, and have no undisturbed rate,
- * after their first visit? */
-bool visits_is_noisy(size_t cases, size_t imprecise, size_t unknown);
+/* Whether a first visit has no undisturbed rate, or many trials that are slower than it. */
+bool visits_is_disturbed(const struct visits_found *found);
+
+/* Of so many cases that cross a link, how many were not precise, and how many disturbed, in their
+ * first visit? */
+bool visits_is_noisy(size_t cases, size_t imprecise, size_t disturbed);
 
 /* Whether a case has another visit while so many of those that cross a link are not settled. */
 bool visits_is_open(const struct visits_found *found, size_t cases, size_t unsettled);

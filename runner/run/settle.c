@@ -199,7 +199,7 @@ static void settle_judge_again(const struct settle *settle, size_t case_index, b
 static void settle_look(struct settle *settle, struct record *resumed) {
   settle->crossing = 0;
   size_t imprecise = 0;
-  size_t unknown = 0;
+  size_t disturbed = 0;
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     struct settle_case *item = &settle->cases[i];
     const struct plan_case *plan_case = &settle->plan->cases[i];
@@ -214,10 +214,10 @@ static void settle_look(struct settle *settle, struct record *resumed) {
     settle->crossing += item->noisy;
     if (item->noisy && item->visits.trial_count > 0) {
       imprecise += !item->found.precise;
-      unknown += !(item->found.undisturbed_ns > 0);
+      disturbed += visits_is_disturbed(&item->found);
     }
   }
-  const bool noisy = settle->doubted || visits_is_noisy(settle->crossing, imprecise, unknown);
+  const bool noisy = settle->doubted || visits_is_noisy(settle->crossing, imprecise, disturbed);
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     struct settle_case *item = &settle->cases[i];
     item->noisy = noisy && item->noisy;

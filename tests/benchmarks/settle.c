@@ -182,7 +182,7 @@ static double host_measure(const struct host *host, const struct policy *policy,
                            struct measured *measured) {
   double now_ns = 0;
   size_t imprecise = 0;
-  size_t unknown = 0;
+  size_t disturbed = 0;
   size_t links = 0;
   for (size_t i = 0; i < host->count; i++) {
     const double max_ns = source_max_ns(&host->sources[i]);
@@ -191,12 +191,12 @@ static double host_measure(const struct host *host, const struct policy *policy,
     measured_judge(&measured[i], false);
     if (source_crosses(&host->sources[i])) {
       imprecise += !measured[i].found.precise;
-      unknown += !(measured[i].found.undisturbed_ns > 0);
+      disturbed += visits_is_disturbed(&measured[i].found);
       links++;
     }
   }
   now_ns += OTHERS_NS;
-  const bool noisy = visits_is_noisy(links, imprecise, unknown);
+  const bool noisy = visits_is_noisy(links, imprecise, disturbed);
   bool visited = policy->kind == POLICY_VISITS || policy->kind == POLICY_WHOLE;
   const double end_ns = now_ns + (visited ? options->settle_ns : 0);
   for (size_t i = 0; visited && i < host->count; i++) {

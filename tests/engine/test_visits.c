@@ -248,12 +248,17 @@ TEST(a_precise_visit_on_a_noisy_host_is_confirmed_by_others) {
   assert_near(found.undisturbed_ns, 0, 0);
 }
 
-TEST(a_host_is_noisy_if_many_cases_are_imprecise_or_some_have_no_rate) {
+TEST(a_host_is_noisy_if_many_cases_are_imprecise_or_some_are_disturbed) {
   assert_true(visits_is_noisy(9, 2, 0));
   assert_false(visits_is_noisy(9, 1, 0));
-  assert_true(visits_is_noisy(8, 1, 1));
+  assert_true(visits_is_noisy(9, 1, 1));
   assert_false(visits_is_noisy(16, 3, 1));
   assert_false(visits_is_noisy(0, 0, 0));
+  assert_true(visits_is_disturbed(&(struct visits_found){.undisturbed_ns = 0}));
+  assert_true(
+      visits_is_disturbed(&(struct visits_found){.undisturbed_ns = 1, .disturbed_share = 0.3}));
+  assert_false(
+      visits_is_disturbed(&(struct visits_found){.undisturbed_ns = 1, .disturbed_share = 0.2}));
 }
 
 /* Of nine cases that cross a link. */
