@@ -148,10 +148,12 @@ static bool verb_check_is_open(struct command *command, const struct comparison 
   return text[0] != '\0';
 }
 
-/* Whether anything that was compared is shown to have changed, or to be the same. */
+/* Whether anything that was compared is shown to have changed, be it provisional, or to be the
+ * same. */
 static bool verb_check_is_decided(const struct comparison *comparison) {
   const size_t *verdicts = comparison->summary.verdicts;
   return verdicts[VERDICT_SAME] + verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] > 0 ||
+         comparison->alone_count > 0 ||
          ANY_OF(i, comparison->group_count, comparison->groups[i].is_news);
 }
 
@@ -170,24 +172,79 @@ static void verb_check_say_provisional(struct command *command, const struct com
            options->fail_on_given ? "add provisional to --fail-on" : "--fail-on provisional");
 }
 
-/* "check failed: 1 regressed?" of those that fail it. */
-static enum status verb_check_fail(struct command *command, const struct comparison *comparison) {
-  const struct check_options *options = command->options;
-  size_t verdicts[verdict_name_count] = {0};
-  for (size_t v = 0; v < verdict_name_count; v++) {
-    const size_t provisional = options->provisional ? 0 : comparison->summary.provisional[v];
-    verdicts[v] = options->fails[v] ? comparison->summary.verdicts[v] - provisional : 0;
-  }
-  const char *counts = diff_verdict_counts(
-      &command->arena, verdicts, options->provisional ? comparison->summary.provisional : NULL);
-  say_note(&command->common, "check failed%s", arena_around(&command->arena, ": ", counts, ""));
-  command->code = EXIT_REGRESSED;
-  return STATUS_OK;
+/* What a check fails on. */
+struct check_found {
+  size_t verdicts[verdict_name_count]; /* of cases */
+  size_t groups, distributions, parts;
+  const char *group;  /* the name of one */
+  size_t provisional; /* what it would fail on with --fail-on provisional */
+};
+
+/* Counts one finding; returns whether it fails the check. */
+static bool verb_check_count(const struct check_options *options, bool is_provisional,
+                             struct check_found *found) {
+  found->provisional += is_provisional && !options->provisional;
+  return options->provisional || !is_provisional;
 }
 
-/* Nothing to fail on was found, which is good only where something was decided. */
+static struct check_found verb_check_find(const struct check_options *options,
+                                          const struct comparison *comparison) {
+  struct check_found found = {.group = "",
+                              .parts = options->provisional ? comparison->alone_count
+                                                            : comparison->alone_certain};
+  found.parts = options->fails[VERDICT_REGRESSED] ? found.parts : 0;
+  for (size_t i = 0; i < comparison->group_count; i++) {
+    const struct comparison_group *group = &comparison->groups[i];
+    const struct diff_result *result = &group->result;
+    if (group->is_kept && options->fails[result->verdict] && verdict_is_change(result->verdict) &&
+        (group->is_news || !result->is_provisional) &&
+        verb_check_count(options, result->is_provisional, &found)) {
+      found.group = found.groups++ == 0 ? group->what : found.group;
+    }
+  }
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    if (options->fails_distribution && row->distribution.is_worse) {
+      found.distributions += verb_check_count(options, row->distribution.is_provisional, &found);
+    }
+    if (options->fails[row->result.verdict]) {
+      found.verdicts[row->result.verdict] +=
+          verb_check_count(options, row->result.is_provisional, &found);
+    }
+  }
+  return found;
+}
+
+/* "1 regressed, 4 distributions"; "" = the check does not fail. */
+static const char *verb_check_words(struct command *command, const struct comparison *comparison,
+                                    const struct check_found *found) {
+  const struct check_options *options = command->options;
+  struct arena *arena = &command->arena;
+  const char *text = diff_verdict_counts(
+      arena, found->verdicts, options->provisional ? comparison->summary.provisional : NULL);
+  const struct {
+    size_t count;
+    const char *one, *several;
+  } OTHERS[] = {{found->groups, arena_format(arena, "group (%s)", found->group),
+                 arena_format(arena, "groups (such as %s)", found->group)},
+                {found->distributions, "distribution", "distributions"},
+                {found->parts, "part of one node", "parts of single nodes"}};
+  for (size_t i = 0; i < COUNT_OF(OTHERS); i++) {
+    if (OTHERS[i].count > 0) {
+      text = arena_add_word(
+          arena, text,
+          arena_format(arena, "%zu %s", OTHERS[i].count,
+                       strings_plural(OTHERS[i].count, OTHERS[i].one, OTHERS[i].several)));
+    }
+  }
+  return text;
+}
+
+/* Nothing to fail on was found, which is good only where something was decided: of changes, if it
+ * fails on these. */
 static enum status verb_check_pass(struct command *command, const struct comparison *comparison,
                                    struct error *err) {
+  const struct check_options *options = command->options;
   const size_t *verdicts = comparison->summary.verdicts;
   const struct comparison_total *totals = comparison->totals;
   const char *reason = NULL;
@@ -198,7 +255,8 @@ static enum status verb_check_pass(struct command *command, const struct compari
                 "%zu %s not ok in B and not measured in A; --fail-on new fails on that", new_not_ok,
                 strings_plural(new_not_ok, "case is", "cases are"));
   }
-  if (verb_check_is_decided(comparison)) {
+  const bool asks = options->fails[VERDICT_REGRESSED] || options->fails[VERDICT_IMPROVED];
+  if (verb_check_is_decided(comparison) || (comparison->tested_count > 0 && !asks)) {
     if (incomparable > 0) {
       say_warning(&command->common,
                   "%zu of %zu cases were not compared: %s; --fail-on incomparable fails on that",
@@ -234,47 +292,24 @@ static enum status verb_check_pass(struct command *command, const struct compari
 static enum status verb_check_judge(struct command *command, const struct comparison *comparison,
                                     struct error *err) {
   const struct check_options *options = command->options;
-  const size_t *verdicts = comparison->summary.verdicts;
-  const size_t parts = options->provisional ? comparison->alone_count : comparison->alone_certain;
-  size_t provisional_count = 0;
-  for (size_t i = 0; i < comparison->group_count; i++) {
-    const struct comparison_group *group = &comparison->groups[i];
-    const bool counts = group->is_kept && options->fails[group->result.verdict] &&
-                        verdict_is_change(group->result.verdict);
-    provisional_count +=
-        counts && group->is_news && group->result.is_provisional && !options->provisional;
-    if (counts && (options->provisional || !group->result.is_provisional)) {
-      return verb_check_fail(command, comparison);
-    }
-  }
-  for (size_t i = 0; i < comparison->row_count && options->fails_distribution; i++) {
-    const struct distribution_change *change = &comparison->rows[i].distribution;
-    provisional_count += change->is_worse && change->is_provisional && !options->provisional;
-    if (change->is_worse && (options->provisional || !change->is_provisional)) {
-      return verb_check_fail(command, comparison);
-    }
-  }
-  if (options->fails[VERDICT_REGRESSED] && parts > 0) {
-    return verb_check_fail(command, comparison);
-  }
-  for (size_t v = 0; v < verdict_name_count; v++) {
-    const size_t provisional = options->provisional ? 0 : comparison->summary.provisional[v];
-    provisional_count += options->fails[v] ? provisional : 0;
-    if (options->fails[v] && verdicts[v] > provisional) {
-      return verb_check_fail(command, comparison);
-    }
+  const struct check_found found = verb_check_find(options, comparison);
+  const char *words = verb_check_words(command, comparison, &found);
+  if (words[0] != '\0') {
+    say_note(&command->common, "check failed: %s", words);
+    command->code = EXIT_REGRESSED;
+    return STATUS_OK;
   }
   if (options->fails[VERDICT_REGRESSED] && comparison->alone_count > 0) {
     say_note(&command->common,
              "what became slower unlike the other nodes is not certain; --fail-on "
              "provisional fails on that");
   }
-  if (options->strict && verb_check_is_open(command, comparison, provisional_count)) {
+  if (options->strict && verb_check_is_open(command, comparison, found.provisional)) {
     command->code = EXIT_UNDECIDED;
     return STATUS_OK;
   }
-  if (provisional_count > 0) {
-    verb_check_say_provisional(command, comparison, provisional_count);
+  if (found.provisional > 0) {
+    verb_check_say_provisional(command, comparison, found.provisional);
   }
   return verb_check_pass(command, comparison, err);
 }

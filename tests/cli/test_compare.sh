@@ -106,6 +106,7 @@ begin 'check'
 run check tag:before tag:after --fail-on provisional --db r.db
 expect_code 1
 expect_out '^REGRESSED'
+expect_err '^haul: check failed: 2 regressed \(provisional\)$'
 run_ok check tag:after tag:before --db r.db
 run check tag:after tag:before --db r.db --fail-on improved,provisional
 expect_code 1
@@ -113,6 +114,7 @@ run_ok check tag:before tag:after --db r.db --only 'up/*'
 run_fails 3 'nothing was decided: [0-9]+ undecided\. (Measure more|More) runs' check tag:before tag:after --db r.db --only 'up/*' --delta 0.0001
 run check tag:before tag:after --db r.db --only 'up/*' --delta 0.0001 --strict
 expect_code 4
+run_ok check tag:before tag:after --db r.db --only 'up/*' --delta 0.0001 --fail-on broken
 run diff tag:before tag:after --db r.db --only 'down/gpu0-numa0:pinned/4MiB'
 expect_out '^Showing 1 of 18 compared cases: 1 regressed \(provisional\): '
 equal "$(grep -o '4MiB .*' by-name)" "$(grep -o '4MiB .*' out)" 'row of --only'
