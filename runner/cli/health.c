@@ -274,7 +274,7 @@ static void health_append_broken(const struct health *health, struct health_line
  * known than that the GPU was busy. */
 static void health_append_programs(const struct health *health, struct health_line *line) {
   for (size_t gpu = 0; gpu < MACHINE_GPUS_MAX; gpu++) {
-    const struct slowed_user *user = &health->outcome.users[gpu];
+    const struct interference_user *user = &health->outcome.users[gpu];
     if (!user->seen) {
       continue;
     }

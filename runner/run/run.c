@@ -142,7 +142,8 @@ static enum status run_take_case(void *context, const struct case_report *report
   const struct bench_case *bench_case = &state->plan->cases[report->case_index].bench;
   struct notes slowed = {0};
   claim_look(state->request->claim);
-  slowed_find(&state->slowed, state->plan->machine, bench_case, state->request->claim, &slowed);
+  interference_find(&state->interference, state->plan->machine, bench_case, state->request->claim,
+                    &slowed);
   struct case_report marked;
   if (!settle_add(&state->settle, report, &marked)) {
     status_line_clear(&state->line);
@@ -183,7 +184,7 @@ static enum status run_take_telemetry(void *context, const struct telemetry_samp
   for (size_t i = 0; i < count; i++) {
     if (samples[i].gpu >= 0 && samples[i].gpu < MACHINE_GPUS_MAX) {
       telemetry_extent_add(&state->extents[samples[i].gpu], &samples[i]);
-      slowed_add(&state->slowed, &samples[i]);
+      interference_add(&state->interference, &samples[i]);
     }
   }
   return record_telemetry(state->record, samples, count, err);
@@ -288,7 +289,7 @@ static void run_tell_outcome(const struct run_state *state, const char *uuid) {
   outcome->unmeasured += state->total - state->done;
   for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
     if (!outcome->users[i].seen) {
-      outcome->users[i] = state->slowed.gpus[i].user;
+      outcome->users[i] = state->interference.gpus[i].user;
     }
   }
 }
@@ -349,7 +350,7 @@ static int run_measure_and_show(struct run_state *state) {
   for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
     telemetry_extent_init(&state->extents[i]);
   }
-  slowed_init(&state->slowed);
+  interference_init(&state->interference);
   settle_init(&state->settle, state->plan, state->request->info.repeats != NULL);
   status_line_init(&state->line, common);
   if (state->plan->machine->simulated && !state->request->repeated) {

@@ -7,8 +7,8 @@
 #include "runner/record/selector.h"
 #include "runner/run/claim.h"
 #include "runner/run/expectations.h"
+#include "runner/run/interference.h"
 #include "runner/run/shard.h"
-#include "runner/run/slowed.h"
 #include "runner/supervise/probe.h"
 
 /* Its outcome, for the caller; of several runs in turn, the last. */
@@ -21,10 +21,10 @@ struct run_outcome {
   uint64_t broken_gpus;                   /* that the first of them uses, as bits */
   size_t failed;                          /* the other ones that failed */
   char first_failed[2 * CASE_REASON_MAX];
-  size_t planned, unmeasured;                 /* cases; those that did not begin, of all runs */
-  char nothing[CASE_REASON_MAX];              /* why every case was skipped; "" = not all were */
-  uint64_t elapsed_ns;                        /* of measuring */
-  struct slowed_user users[MACHINE_GPUS_MAX]; /* by GPU, of all runs */
+  size_t planned, unmeasured;    /* cases; those that did not begin, of all runs */
+  char nothing[CASE_REASON_MAX]; /* why every case was skipped; "" = not all were */
+  uint64_t elapsed_ns;           /* of measuring */
+  struct interference_user users[MACHINE_GPUS_MAX]; /* by GPU, of all runs */
 };
 
 struct run_request {

@@ -20,7 +20,7 @@ struct run_state {
   size_t done, total;  /* of the progress: without what was measured before */
   size_t counts[case_status_name_count];
   struct telemetry_extent extents[MACHINE_GPUS_MAX];
-  struct slowed slowed;
+  struct interference interference;
   struct settle settle;
   struct supervise_options options;
   struct supervisor *supervisor;

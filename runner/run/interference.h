@@ -1,4 +1,4 @@
-/* slowed.h - what slowed a case, from what was sampled of its GPUs while it was measured:
+/* interference.h - what slowed a case, from what was sampled of its GPUs while it was measured:
  * throttling, other programs, a PCIe link below its best. They are notes of the case. */
 #pragma once
 
@@ -9,13 +9,13 @@
 enum { SLOWED_REASONS = 6 };
 
 /* Who worked on a GPU beside this run, at any time of it. */
-struct slowed_user {
+struct interference_user {
   bool seen;
   struct note note; /* NOTE_IN_USE and its like */
 };
 
 /* What was seen of a GPU since the last case. */
-struct slowed_gpu {
+struct interference_gpu {
   uint32_t sample_count;
   uint32_t throttled[SLOWED_REASONS]; /* samples with that reason */
   uint32_t answered;                  /* samples that say whether there is one */
@@ -27,21 +27,21 @@ struct slowed_gpu {
   struct telemetry_process busiest;    /* the last other, at its busiest in the run */
   struct telemetry_sample last;        /* of this or an earlier case */
   /* Who hides from NVML's list of processes shows up as work on a GPU that this run leaves idle. */
-  uint64_t used_ns;        /* when the run used it last; CLOCK_MONOTONIC_RAW, as all below */
-  uint64_t idle_seen_ns;   /* when it was last seen while the run left it idle; 0 = never */
-  int64_t idle_percent;    /* how busy it was then */
-  struct slowed_user user; /* of the run */
+  uint64_t used_ns;              /* when the run used it last; CLOCK_MONOTONIC_RAW, as all below */
+  uint64_t idle_seen_ns;         /* when it was last seen while the run left it idle; 0 = never */
+  int64_t idle_percent;          /* how busy it was then */
+  struct interference_user user; /* of the run */
 };
 
-struct slowed {
-  struct slowed_gpu gpus[MACHINE_GPUS_MAX];
+struct interference {
+  struct interference_gpu gpus[MACHINE_GPUS_MAX];
 };
 
-void slowed_init(struct slowed *slowed);
+void interference_init(struct interference *interference);
 /* A sample from the time of the case at hand. */
-void slowed_add(struct slowed *slowed, const struct telemetry_sample *sample);
+void interference_add(struct interference *interference, const struct telemetry_sample *sample);
 /* Adds what slowed the case, from the samples since the last call and from the claim (NULL = none).
  */
-void slowed_find(struct slowed *slowed, const struct machine *machine,
-                 const struct bench_case *bench_case, const struct claim *claim,
-                 struct notes *notes);
+void interference_find(struct interference *interference, const struct machine *machine,
+                       const struct bench_case *bench_case, const struct claim *claim,
+                       struct notes *notes);

@@ -1,5 +1,5 @@
 /* What is said to have slowed a case, from samples. */
-#include "runner/run/slowed.h"
+#include "runner/run/interference.h"
 
 #include "engine/base/clock.h"
 #include "engine/case/transfer.h"
@@ -8,7 +8,7 @@
 #include "tests/cmocka.h"
 
 static struct machine machine;
-static struct slowed slowed;
+static struct interference interference;
 
 /* Host memory to GPU 1. */
 static const struct flow FLOW = {.source = {.place = PLACE_NUMA, .memory = MEMORY_PINNED},
@@ -22,7 +22,7 @@ static int set_up(void **state) {
     machine.gpus[i] =
         (struct gpu){.sm_clock_max_khz = 1980000, .pcie_generation_max = 5, .pcie_width_max = 16};
   }
-  slowed_init(&slowed);
+  interference_init(&interference);
   return 0;
 }
 
@@ -39,7 +39,7 @@ static void expect_of(const struct bench_case *bench, const char *wanted) {
   struct notes notes = {0};
   SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, 4096);
-  slowed_find(&slowed, &machine, bench, NULL, &notes);
+  interference_find(&interference, &machine, bench, NULL, &notes);
   for (uint32_t i = 0; i < notes.count; i++) {
     assert_true(note_slows(notes.items[i].kind));
     note_put_words(&text, &notes.items[i], NULL);
@@ -55,17 +55,17 @@ TEST_WITH(throttling_counts_by_its_reason_and_share, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   for (size_t i = 0; i < 20; i++) {
     sample.throttle_reasons = i < 9 ? 0x40 | 0x1 : 0x1; /* hw_thermal; idle is none */
-    slowed_add(&slowed, &sample);
+    interference_add(&interference, &sample);
   }
   expect("gpu1 throttled by hw_thermal for 50 % of the time");
   for (size_t i = 0; i < 20; i++) {
     sample.throttle_reasons = i < 1 ? 0x8 : 0x2; /* 5 %; application clocks are a setting */
-    slowed_add(&slowed, &sample);
+    interference_add(&interference, &sample);
   }
   expect("");
   sample.gpu = 0; /* not of this case */
   sample.throttle_reasons = 0xff;
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect("");
 }
 
@@ -73,17 +73,17 @@ TEST_WITH(a_power_cap_counts_where_it_costs_clocks, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   sample.throttle_reasons = 0x4;
   for (size_t i = 0; i < 10; i++) {
-    slowed_add(&slowed, &sample);
+    interference_add(&interference, &sample);
   }
   expect("");
   sample.sm_clock_khz = 1700000;
   for (size_t i = 0; i < 10; i++) {
-    slowed_add(&slowed, &sample);
+    interference_add(&interference, &sample);
   }
   expect("gpu1 throttled by sw_power_cap for 100 % of the time");
   for (size_t i = 0; i < 10; i++) {
     sample.throttle_reasons = i < 4 ? 0x4 : 0;
-    slowed_add(&slowed, &sample);
+    interference_add(&interference, &sample);
   }
   expect("");
 }
@@ -92,21 +92,21 @@ TEST_WITH(other_programs_count_where_they_do_something, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   sample.other_count = 1;
   sample.others[0] = (struct telemetry_process){.pid = 4242, .busy_percent = 2, .name = "idle"};
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect("");
   sample.others[0] = (struct telemetry_process){.pid = 4242, .busy_percent = 98, .name = "python"};
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect("gpu1 in use by pid 4242 (python), 98 % busy");
   sample.others[0].busy_percent = 60; /* one text for all cases of the run */
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect("gpu1 in use by pid 4242 (python), 98 % busy");
   sample.other_count = 2;
   sample.others[1] = (struct telemetry_process){.pid = 7, .busy_percent = 99, .name = "b"};
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect("gpu1 in use by pid 7 (b) and 1 more, 99 % busy");
   sample.other_count = 1;
   sample.others[0] = (struct telemetry_process){.busy_percent = -1};
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect("gpu1 in use by a process outside this container");
 }
 
@@ -115,29 +115,29 @@ TEST_WITH(the_last_sample_stands_for_a_case_without_one, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   sample.other_count = 1;
   sample.others[0] = (struct telemetry_process){.pid = 4242, .busy_percent = 98, .name = "python"};
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect("gpu1 in use by pid 4242 (python), 98 % busy");
   expect("gpu1 in use by pid 4242 (python), 98 % busy");
-  slowed.gpus[1].last.time_ns -= UINT64_C(2000000000);
+  interference.gpus[1].last.time_ns -= UINT64_C(2000000000);
   expect("");
 }
 
 TEST_WITH(a_link_below_its_best_counts_where_it_is_loaded, set_up, NULL) {
   struct telemetry_sample sample = sample_of(1);
   sample.pcie_generation = 3;
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect(""); /* it may still have been on its way up */
-  slowed_add(&slowed, &sample);
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
+  interference_add(&interference, &sample);
   expect("PCIe link of gpu1 at gen3 x16 instead of gen5 x16");
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   sample.pcie_generation = 5;
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect("");
   machine.gpus[1].c2c_bytes_per_second = 1; /* the way to the host is another */
   sample.pcie_generation = 1;
-  slowed_add(&slowed, &sample);
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
+  interference_add(&interference, &sample);
   expect("");
 }
 
@@ -147,19 +147,19 @@ TEST_WITH(work_on_an_idle_gpu_is_another_programs, set_up, NULL) {
   static const struct bench_case on_gpu_0 = {.kind = CASE_ARITHMETIC, .work = &work};
   struct telemetry_sample sample = sample_of(1);
   sample.utilization_percent = 98;
-  slowed_add(&slowed, &sample); /* may still be the load of this run */
+  interference_add(&interference, &sample); /* may still be the load of this run */
   expect_of(&on_gpu_0, "");
   expect("");
-  slowed.gpus[1].used_ns -= UINT64_C(2000000000);
-  slowed_add(&slowed, &sample);
+  interference.gpus[1].used_ns -= UINT64_C(2000000000);
+  interference_add(&interference, &sample);
   expect_of(&on_gpu_0, "");
   expect("gpu1 in use by another program, 98 % busy while this run left it idle");
-  slowed_add(&slowed, &sample); /* this run's own load, in its own case */
+  interference_add(&interference, &sample); /* this run's own load, in its own case */
   expect("gpu1 in use by another program, 98 % busy while this run left it idle");
-  slowed.gpus[1].used_ns -= UINT64_C(2000000000);
+  interference.gpus[1].used_ns -= UINT64_C(2000000000);
   sample.utilization_percent = 1;
   sample.time_ns = clock_now_ns();
-  slowed_add(&slowed, &sample);
+  interference_add(&interference, &sample);
   expect_of(&on_gpu_0, "");
   expect("");
 }

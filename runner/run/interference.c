@@ -1,4 +1,4 @@
-#include "runner/run/slowed.h"
+#include "runner/run/interference.h"
 
 #include "engine/base/clock.h"
 #include "engine/machine/machine.h"
@@ -28,27 +28,28 @@ static const struct {
     {0x20, "sw_thermal", false}, {0x40, "hw_thermal", false}, {0x80, "hw_power_brake", false},
 };
 
-static void slowed_begin_case(struct slowed_gpu *gpu) {
-  const struct slowed_gpu was = *gpu;
-  *gpu = (struct slowed_gpu){.pcie_generation = -1,
-                             .pcie_width = -1,
-                             .busiest = was.busiest,
-                             .user = was.user,
-                             .last = was.last,
-                             .used_ns = was.used_ns,
-                             .idle_seen_ns = was.idle_seen_ns,
-                             .idle_percent = was.idle_percent};
+static void interference_begin_case(struct interference_gpu *gpu) {
+  const struct interference_gpu was = *gpu;
+  *gpu = (struct interference_gpu){.pcie_generation = -1,
+                                   .pcie_width = -1,
+                                   .busiest = was.busiest,
+                                   .user = was.user,
+                                   .last = was.last,
+                                   .used_ns = was.used_ns,
+                                   .idle_seen_ns = was.idle_seen_ns,
+                                   .idle_percent = was.idle_percent};
 }
 
-void slowed_init(struct slowed *slowed) {
-  memset(slowed, 0, sizeof *slowed);
+void interference_init(struct interference *interference) {
+  memset(interference, 0, sizeof *interference);
   for (size_t i = 0; i < MACHINE_GPUS_MAX; i++) {
-    slowed->gpus[i].used_ns = clock_now_ns();
-    slowed_begin_case(&slowed->gpus[i]);
+    interference->gpus[i].used_ns = clock_now_ns();
+    interference_begin_case(&interference->gpus[i]);
   }
 }
 
-static void slowed_add_others(struct slowed_gpu *gpu, const struct telemetry_sample *sample) {
+static void interference_add_others(struct interference_gpu *gpu,
+                                    const struct telemetry_sample *sample) {
   int32_t busy = 0;
   for (int32_t i = 0; i < sample->other_count && i < TELEMETRY_OTHERS_MAX; i++) {
     const struct telemetry_process *other = &sample->others[i];
@@ -65,7 +66,8 @@ static void slowed_add_others(struct slowed_gpu *gpu, const struct telemetry_sam
   gpu->other_count = busy > gpu->other_count ? busy : gpu->other_count;
 }
 
-static void slowed_add_to(struct slowed_gpu *gpu, const struct telemetry_sample *sample) {
+static void interference_add_to(struct interference_gpu *gpu,
+                                const struct telemetry_sample *sample) {
   gpu->sample_count++;
   if (sample->throttle_reasons >= 0) {
     gpu->answered++;
@@ -80,31 +82,31 @@ static void slowed_add_to(struct slowed_gpu *gpu, const struct telemetry_sample 
   gpu->pcie_generation = sample->pcie_generation > gpu->pcie_generation ? sample->pcie_generation
                                                                         : gpu->pcie_generation;
   gpu->pcie_width = sample->pcie_width > gpu->pcie_width ? sample->pcie_width : gpu->pcie_width;
-  slowed_add_others(gpu, sample);
+  interference_add_others(gpu, sample);
 }
 
-void slowed_add(struct slowed *slowed, const struct telemetry_sample *sample) {
+void interference_add(struct interference *interference, const struct telemetry_sample *sample) {
   if (sample->gpu >= 0 && sample->gpu < MACHINE_GPUS_MAX) {
-    slowed_add_to(&slowed->gpus[sample->gpu], sample);
-    slowed->gpus[sample->gpu].last = *sample;
+    interference_add_to(&interference->gpus[sample->gpu], sample);
+    interference->gpus[sample->gpu].last = *sample;
   }
 }
 
 /* ---- notes ---- */
 
-static bool slowed_by_cap(const struct slowed_gpu *seen, const struct gpu *gpu) {
+static bool interference_is_by_cap(const struct interference_gpu *seen, const struct gpu *gpu) {
   return seen->capped_clock_count > 0 && gpu->sm_clock_max_khz > 0 &&
          seen->capped_clock_khz_sum / seen->capped_clock_count <
              gpu->sm_clock_max_khz * CAP_CLOCK_PERCENT / 100;
 }
 
-static void slowed_note_throttling(const struct slowed_gpu *seen, const struct gpu *gpu,
-                                   int32_t number, struct notes *notes) {
+static void interference_note_throttling(const struct interference_gpu *seen, const struct gpu *gpu,
+                                         int32_t number, struct notes *notes) {
   for (size_t i = 0; i < SLOWED_REASONS && seen->answered > 0; i++) {
     const uint32_t percent = 100 * seen->throttled[i] / seen->answered;
     const uint32_t least = SLOWED_BITS[i].power_cap ? CAP_PERCENT : ABNORMAL_PERCENT;
     if (seen->throttled[i] == 0 || percent < least ||
-        (SLOWED_BITS[i].power_cap && !slowed_by_cap(seen, gpu))) {
+        (SLOWED_BITS[i].power_cap && !interference_is_by_cap(seen, gpu))) {
       continue;
     }
     /* In tenths: cases that were slowed alike share a footnote. */
@@ -116,7 +118,8 @@ static void slowed_note_throttling(const struct slowed_gpu *seen, const struct g
 }
 
 /* One note for all cases that were slowed alike: they share a footnote. */
-static void slowed_note_program(struct slowed_gpu *seen, int32_t number, struct notes *notes) {
+static void interference_note_program(struct interference_gpu *seen, int32_t number,
+                                      struct notes *notes) {
   struct note note = {.gpu = number};
   if (seen->busiest.pid != seen->other.pid ||
       seen->busiest.busy_percent < seen->other.busy_percent) {
@@ -136,13 +139,13 @@ static void slowed_note_program(struct slowed_gpu *seen, int32_t number, struct 
   }
   note.kind = seen->busiest.busy_percent >= 0 ? NOTE_IN_USE : NOTE_IN_USE_UNMEASURED;
   note.amounts[0] = seen->busiest.busy_percent >= 0 ? seen->busiest.busy_percent : 0;
-  seen->user = (struct slowed_user){.seen = true, .note = note};
+  seen->user = (struct interference_user){.seen = true, .note = note};
   notes_add(notes, &note);
 }
 
 /* The link goes to its best under load: two samples, so that the first may come too early. */
-static void slowed_note_link(const struct slowed_gpu *seen, const struct gpu *gpu, int32_t number,
-                             struct notes *notes) {
+static void interference_note_link(const struct interference_gpu *seen, const struct gpu *gpu,
+                                   int32_t number, struct notes *notes) {
   if (seen->sample_count >= 2 && seen->pcie_generation > 0 && seen->pcie_width > 0 &&
       (seen->pcie_generation < gpu->pcie_generation_max ||
        seen->pcie_width < gpu->pcie_width_max)) {
@@ -155,7 +158,7 @@ static void slowed_note_link(const struct slowed_gpu *seen, const struct gpu *gp
 }
 
 /* A GPU that the case at hand does not use. */
-static void slowed_look_at_idle(struct slowed_gpu *seen) {
+static void interference_look_at_idle(struct interference_gpu *seen) {
   if (seen->sample_count > 0 && seen->last.utilization_percent >= 0 &&
       seen->last.time_ns > seen->used_ns + IDLE_NS) {
     seen->idle_seen_ns = seen->last.time_ns;
@@ -163,48 +166,48 @@ static void slowed_look_at_idle(struct slowed_gpu *seen) {
   }
 }
 
-static void slowed_note_hidden(struct slowed_gpu *seen, int32_t number, uint64_t now_ns,
-                               struct notes *notes) {
+static void interference_note_hidden(struct interference_gpu *seen, int32_t number, uint64_t now_ns,
+                                     struct notes *notes) {
   if (seen->other_count == 0 && seen->idle_seen_ns > 0 && seen->idle_percent >= GPU_BUSY_PERCENT &&
       now_ns - seen->idle_seen_ns < IDLE_HOLDS_NS) {
     const struct note note = {
         .kind = NOTE_IN_USE_HIDDEN, .gpu = number, .amounts = {(double)seen->idle_percent}};
     notes_add(notes, &note);
     if (!seen->user.seen) {
-      seen->user = (struct slowed_user){.seen = true, .note = note};
+      seen->user = (struct interference_user){.seen = true, .note = note};
     }
   }
 }
 
-void slowed_find(struct slowed *slowed, const struct machine *machine,
-                 const struct bench_case *bench_case, const struct claim *claim,
-                 struct notes *notes) {
+void interference_find(struct interference *interference, const struct machine *machine,
+                       const struct bench_case *bench_case, const struct claim *claim,
+                       struct notes *notes) {
   struct case_use use = {0};
   const uint64_t now_ns = clock_now_ns();
   case_use_add(&use, machine, bench_case);
   const uint32_t shared = claim_note_others(claim, &use, notes);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    struct slowed_gpu *seen = &slowed->gpus[i];
+    struct interference_gpu *seen = &interference->gpus[i];
     const int32_t number = (int32_t)i;
     if ((use.gpus >> i & 1) != 0) {
       if (seen->sample_count == 0 && seen->last.time_ns > 0 &&
           now_ns - seen->last.time_ns < LAST_SAMPLE_NS) {
-        slowed_add_to(seen, &seen->last);
+        interference_add_to(seen, &seen->last);
       }
-      slowed_note_throttling(seen, &machine->gpus[i], number, notes);
+      interference_note_throttling(seen, &machine->gpus[i], number, notes);
       /* The worker of a haul that is named already is not named again. */
       const bool named = (shared >> i & 1) != 0 && strcmp(seen->other.name, "haul") == 0;
       if (seen->other_count > 0 && !(named && seen->other_count == 1)) {
-        slowed_note_program(seen, number, notes);
+        interference_note_program(seen, number, notes);
       }
-      slowed_note_hidden(seen, number, now_ns, notes);
+      interference_note_hidden(seen, number, now_ns, notes);
       seen->used_ns = now_ns;
       if ((use.links >> i & 1) != 0 && machine->gpus[i].c2c_bytes_per_second == 0) {
-        slowed_note_link(seen, &machine->gpus[i], number, notes);
+        interference_note_link(seen, &machine->gpus[i], number, notes);
       }
     } else {
-      slowed_look_at_idle(seen);
+      interference_look_at_idle(seen);
     }
-    slowed_begin_case(seen);
+    interference_begin_case(seen);
   }
 }
