@@ -15,7 +15,7 @@
  *                undisturbed trials. The rarer they are, the more closely they must agree, for the
  *                fast ones of many slow trials agree by chance. Else others never rested long
  *                enough, and there is no undisturbed rate.
- *   typical      the median of the visits' medians: summary.median_ns (engine/case/statistics.h)
+ *   typical      the median of the visits' medians: summary.median_ns (engine/case/summary.h)
  *
  * Copies in two directions share a link, and the hardware decides how. So one direction may have no
  * level of its own: copies to a GPU by copy engines get what those from it leave, 42 to 50 GB/s on
@@ -60,7 +60,7 @@
  * between copies. */
 #pragma once
 
-#include "engine/case/statistics.h"
+#include "engine/case/summary.h"
 
 /* Why the visits of a case ended. */
 #define SETTLED_LIST(X)                                                                            \

@@ -1,6 +1,6 @@
 /* The life of one case: set up, warm-up, trials until the stop rule, verification. */
 #include "engine/base/clock.h"
-#include "engine/case/statistics.h"
+#include "engine/case/summary.h"
 #include "engine/case/transfer.h"
 #include "engine/host/cpu_clock.h"
 #include "engine/workload/transfer_flows.h"

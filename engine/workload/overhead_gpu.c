@@ -1,7 +1,7 @@
 #include "engine/workload/overhead_gpu.h"
 
 #include "engine/base/clock.h"
-#include "engine/case/statistics.h"
+#include "engine/case/summary.h"
 #include "engine/host/thread_team.h"
 #include "engine/machine/machine.h"
 #include "engine/workload/overhead_calls.h"

@@ -1,7 +1,7 @@
 #include "runner/run/status_line.h"
 
 #include "engine/base/units.h"
-#include "engine/case/statistics.h"
+#include "engine/case/summary.h"
 #include "runner/plan/kind.h"
 
 #include <stdlib.h>

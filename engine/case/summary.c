@@ -1,4 +1,4 @@
-#include "engine/case/statistics.h"
+#include "engine/case/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

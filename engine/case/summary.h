@@ -1,4 +1,4 @@
-/* statistics.h - order statistics of the trials of one case: the stop rule and the summary. */
+/* summary.h - order statistics of the trials of one case: the stop rule and the summary. */
 #pragma once
 
 #include "engine/case/trial.h"
