@@ -18,12 +18,11 @@ struct plan_kind {
   void (*path)(const struct bench_case *bench, struct strbuf *text);
   /* The size that its name ends with; 0 = none. May be NULL: it has none. */
   uint64_t (*size_bytes)(const struct bench_case *bench);
-  /* What it is compared by where no bytes count. */
+  /* What it is compared by where no bytes count, and whether by each of its operations instead of
+   * by an iteration. */
   enum figure figure;
-  /* What its time is divided by for people: "access", of which an iteration has operations(); NULL
-   * operations: one. NULL: its rate is bytes over time, or the time as it is. */
-  const char *operation;
-  uint64_t (*operations)(const struct bench_case *bench);
+  bool by_operation;
+  const char *operation; /* what its time is of, for people: "access"; NULL = an iteration */
   /* Part of the case_key: raised whenever the kind measures differently. */
   unsigned method_version;
   /* That of a case, where cases of the kind differ in it; NULL: they do not. */

@@ -192,17 +192,13 @@ static unsigned plan_chase_method_version(const struct bench_case *bench) {
   return bench->work->chase.by_processor ? CHASE_HOST_METHOD_VERSION : CHASE_METHOD_VERSION;
 }
 
-static uint64_t plan_chase_loads(const struct bench_case *bench) {
-  return bench->work->chase.hops;
-}
-
 const struct plan_kind plan_kind_chase = {
     .expand = plan_chase_expand,
     .path = plan_chase_path,
     .size_bytes = plan_chase_size,
     .figure = FIGURE_HOP,
     .operation = "access",
-    .operations = plan_chase_loads,
+    .by_operation = true,
     .method_version_of = plan_chase_method_version,
     .memory = plan_chase_memory,
     .cost = plan_chase_cost,

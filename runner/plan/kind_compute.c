@@ -61,10 +61,6 @@ static uint64_t plan_compute_size(const struct bench_case *bench) {
   return bench->flows[0].compute.op == COMPUTE_FMA ? 0 : bench->flows[0].size_bytes;
 }
 
-static uint64_t plan_compute_operations(const struct bench_case *bench) {
-  return bench->operations;
-}
-
 static void plan_compute_define(const struct bench_case *bench, struct strbuf *text) {
   plan_kinds[CASE_TRANSFER]->define(bench, text);
 }
@@ -130,7 +126,7 @@ const struct plan_kind plan_kind_compute = {
     .path = plan_compute_path,
     .size_bytes = plan_compute_size,
     .figure = FIGURE_FLOPS,
-    .operations = plan_compute_operations,
+    .by_operation = true,
     .define = plan_compute_define,
     .has_caches = plan_compute_has_caches,
     .bound = plan_compute_bound,

@@ -85,15 +85,11 @@ static void plan_signal_cost(const struct bench_case *bench, const struct machin
       (double)signal_rounds_max(&bench->work->signal) / bench->work->signal.rounds;
 }
 
-static uint64_t plan_signal_rounds(const struct bench_case *bench) {
-  return bench->operations;
-}
-
 const struct plan_kind plan_kind_signal = {
     .expand = plan_signal_expand,
     .path = plan_signal_path,
     .operation = "round",
-    .operations = plan_signal_rounds,
+    .by_operation = true,
     .define = plan_signal_define,
     .unsupported_reason = plan_signal_unsupported,
     .memory = plan_signal_memory,

@@ -240,8 +240,8 @@ static void plan_set_figure(const struct expansion *expansion, struct bench_case
   if (bench->payload_bytes > 0) {
     bench->figure = FIGURE_RATE;
     bench->figure_amount = bench->payload_bytes;
-  } else if (kind->operations != NULL) {
-    bench->figure_amount = kind->operations(bench);
+  } else if (kind->by_operation) {
+    bench->figure_amount = bench->operations;
   }
 }
 

@@ -26,6 +26,25 @@ static struct end find_end(const struct subject *subject, const char *name, cons
   return end;
 }
 
+static void refuse_missing(struct subject *subject, const char *key, struct toml_span span,
+                           const char *expected) {
+  subject_refuse(subject, NULL, span, expected, "missing \"%s\" in %s", key,
+                 section_row(subject_slot(subject)->section)->title);
+}
+
+/* Keys of the slot itself that mean nothing without another key. */
+static void check_needs(struct subject *subject, const char *const *keys, const char *needed) {
+  char expected[64];
+  (void)snprintf(expected, sizeof expected, "%s as well", needed);
+  for (size_t i = 0; keys[i] != NULL && subject_find(subject, needed) == NULL; i++) {
+    const struct entry *entry = entries_find(&subject_slot(subject)->entries, keys[i]);
+    if (entry != NULL) {
+      subject_refuse(subject, entry, entry->key_span, expected, "%s has no effect without %s",
+                     keys[i], needed);
+    }
+  }
+}
+
 static void transfer_check_place(struct subject *subject, const struct end *end) {
   if (end->gpu != NULL && end->numa != NULL) {
     subject_refuse(subject, end->numa, end->numa->key_span, "one of the two",
@@ -39,10 +58,9 @@ static void transfer_check_place(struct subject *subject, const struct end *end)
         entries_mean(&subject_slot(subject)->entries, end->name)) {
       return; /* what stands there has been complained about */
     }
-    subject_refuse(
-        subject, NULL, node == NULL ? subject_slot(subject)->header_span : node->key_span,
-        "{ gpu = ... } or { numa = ... }, with memory if it is not the default",
-        "missing \"%s\" in %s", end->name, section_row(subject_slot(subject)->section)->title);
+    refuse_missing(subject, end->name,
+                   node == NULL ? subject_slot(subject)->header_span : node->key_span,
+                   "{ gpu = ... } or { numa = ... }, with memory if it is not the default");
   }
 }
 
@@ -277,14 +295,9 @@ static void check_pieces(struct subject *subject) {
   const struct entries *own = &subject_slot(subject)->entries;
   const struct entry *pieces = subject_find(subject, "pieces");
   const struct entry *piece_size = subject_find(subject, "piece_size");
-  static const char *const parts[] = {"pieces", "places",      "submit",
-                                      "run",    "batch.order", "batch.overlap"};
-  for (size_t i = 0; i < COUNT_OF(parts); i++) {
-    if (piece_size == NULL && entries_find(own, parts[i]) != NULL) {
-      subject_refuse(subject, entries_find(own, parts[i]), entries_find(own, parts[i])->key_span,
-                     "piece_size as well", "%s has no effect without piece_size", parts[i]);
-    }
-  }
+  static const char *const parts[] = {"pieces",      "places",        "submit", "run",
+                                      "batch.order", "batch.overlap", NULL};
+  check_needs(subject, parts, "piece_size");
   if (pieces != NULL && piece_size != NULL && subject_find(subject, "size") != NULL) {
     subject_refuse_key(subject, entry_either(entries_find(own, "size"), pieces), "one of the two",
                        "pieces defines the size: pieces x piece_size");
@@ -307,7 +320,7 @@ static void check_size(struct subject *subject, bool needed) {
   const struct entries *own = &subject_slot(subject)->entries;
   const struct entry *size = subject_find(subject, "size");
   const struct entry *width = subject_find(subject, "shape.width");
-  static const char *const parts[] = {"shape.height", "shape.depth", "shape.pitch"};
+  static const char *const parts[] = {"shape.height", "shape.depth", "shape.pitch", NULL};
   if (entries_find(own, "size") != NULL && entries_find(own, "shape.width") != NULL) {
     subject_refuse_key(subject, entries_find(own, "size"), "one of the two",
                        "shape defines the size: width x height x depth");
@@ -318,16 +331,10 @@ static void check_size(struct subject *subject, bool needed) {
   const bool computes = subject->methods == BIT(METHOD_COMPUTE);
   if (needed && !computes && size == NULL && width == NULL && !pieces &&
       !entries_mean(own, "size")) {
-    subject_refuse(subject, NULL, subject_slot(subject)->header_span,
-                   "size = \"64MiB\", an array of sizes, or { from, to, factor }",
-                   "missing \"size\" in %s", section_row(subject_slot(subject)->section)->title);
+    refuse_missing(subject, "size", subject_slot(subject)->header_span,
+                   "size = \"64MiB\", an array of sizes, or { from, to, factor }");
   }
-  for (size_t i = 0; i < COUNT_OF(parts); i++) {
-    if (width == NULL && entries_find(own, parts[i]) != NULL) {
-      subject_refuse(subject, entries_find(own, parts[i]), entries_find(own, parts[i])->key_span,
-                     "shape.width as well", "%s has no effect without shape.width", parts[i]);
-    }
-  }
+  check_needs(subject, parts, "shape.width");
 }
 
 /* Keys that apply only if the block itself selects the flows. */
@@ -364,8 +371,7 @@ static void check_method_given(struct subject *subject) {
       !entries_mean(&subject_slot(subject)->entries, "method")) {
     char expected[FIELD_EXPECTED_MAX];
     field_expected(field_find(SECTION_TRANSFER, "method"), expected);
-    subject_refuse(subject, NULL, subject_slot(subject)->header_span, expected,
-                   "missing \"method\" in %s", section_row(subject_slot(subject)->section)->title);
+    refuse_missing(subject, "method", subject_slot(subject)->header_span, expected);
   }
 }
 
