@@ -324,7 +324,7 @@ static enum status walk(struct chase_state *state, uint64_t warm_hops, uint64_t 
 }
 
 /* Brings a footprint that an L2 could hold into it, and leaves nothing there of a larger one. */
-static enum status settle_l2(struct chase_state *state, struct error *err) {
+static enum status warm_l2(struct chase_state *state, struct error *err) {
   const struct chase *chase = state->chase;
   const int32_t owner = chase->memory.index;
   struct chase_times unused;
@@ -443,7 +443,7 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
   if (status == STATUS_OK && bench_case->flow_count > 0) {
     status = take_loads(made, bench_case, outcome, err);
   }
-  status = THEN(status, settle_l2(made, err));
+  status = THEN(status, warm_l2(made, err));
   outcome->allocate_ns += clock_now_ns() - start_ns;
   return status;
 }

@@ -13,7 +13,7 @@
 
 /* Of a run that finds what it needs in use by another. */
 #define WAIT_DEFAULT_NS UINT64_C(600000000000)
-enum { SETTLE_NS = 900000000 };
+enum { NVML_WINDOW_NS = 900000000 }; /* of NVML's utilization, about */
 
 static bool verb_run_take_wait(const struct option_use *use) {
   struct run_options *options = use->command->options;
@@ -131,7 +131,7 @@ static enum status verb_run_look(struct command *command, struct error *err) {
 
 /* What NVML says of use covers the last second: of the run that was waited for, too. */
 static enum status verb_run_probe_again(struct command *command, struct error *err) {
-  (void)nanosleep(&(struct timespec){.tv_nsec = SETTLE_NS}, NULL);
+  (void)nanosleep(&(struct timespec){.tv_nsec = NVML_WINDOW_NS}, NULL);
   return verb_run_look(command, err);
 }
 

@@ -40,7 +40,7 @@
 
 /* Trials until the 95 % interval of the median is within precision: its half-width is about
  * 1.96 x 1.2533 x cv / sqrt(n), the median's asymptotic standard error for normal values. */
-static double estimate_trials_to_settle(const struct measure *measure, double spread) {
+static double estimate_trials_to_precision(const struct measure *measure, double spread) {
   double trials = measure->trials_max;
   if (measure->precision > 0) {
     const double ratio = 1.96 * 1.2533 * spread / measure->precision;
@@ -103,7 +103,7 @@ void estimate_case(const struct bench_case *bench, const struct machine *machine
       measure->min_time_ns > 0 && timed_ns > 0
           ? fmin(fmax(measure->trials_min, (double)measure->min_time_ns / timed_ns),
                  measure->trials_max)
-          : estimate_trials_to_settle(measure, spread);
+          : estimate_trials_to_precision(measure, spread);
   const double time_limit_ns = fmax((double)measure->max_time_ns, trial_ns * measure->trials_min);
   const double usual_ns = fmin(usual * trial_ns, time_limit_ns);
   const double longest_ns = fmin(measure->trials_max * trial_ns, time_limit_ns);

@@ -41,7 +41,7 @@ struct cost {
 
 struct estimate {
   uint64_t usual_ns;   /* wall time, buffers there already */
-  uint64_t longest_ns; /* wall time when it never settles: every trial, or max_time */
+  uint64_t longest_ns; /* wall time without its precision: every trial, or max_time */
 };
 
 void estimate_case(const struct bench_case *bench, const struct machine *machine,

@@ -36,7 +36,7 @@ struct plan_case {
   const char *skip_reason; /* NULL: will be measured */
   const char *axes;        /* "from.memory=pinned size=64KiB"; "" without axes */
   uint64_t estimate_ns;    /* usual wall time; 0 for a skipped case */
-  uint64_t longest_ns;     /* wall time when it never settles: for the watchdog */
+  uint64_t longest_ns;     /* wall time without its precision: for the watchdog */
   size_t listed;           /* place in the order of the file, duplicates counted as well */
   uint64_t host_bytes;
   uint64_t gpu_bytes; /* on the GPU that needs most */

@@ -13,7 +13,7 @@
 ORDER_DEFINE(labels_compare, char *const, strverscmp(*x, *y))
 
 /* In order, each once. */
-static void labels_settle(struct label_list *labels) {
+static void labels_sort(struct label_list *labels) {
   size_t kept = 0;
   ORDER_SORT(labels->items, labels->count, labels_compare);
   for (size_t i = 0; i < labels->count; i++) {
@@ -60,11 +60,11 @@ void result_facet_labels(struct arena *arena, const struct result_facet *facet, 
       down->items[down->count++] = cell->down;
     }
   }
-  labels_settle(across);
+  labels_sort(across);
   if (is_grid) {
     labels_find_grid_rows(arena, facet, down);
   } else {
-    labels_settle(down);
+    labels_sort(down);
   }
 }
 
