@@ -4,9 +4,9 @@
 SELECT id FROM bench_case WHERE key = :key;
 
 -- name: insert_bench_case
--- What all kinds have comes out of :definition, in which they call it alike: "memory" is what is read, "gpu" or "node"
--- what works, "size_bytes" the size. Where the measured work is flows it is the first of them. 0 is "left to the engine",
--- for which a column has NULL.
+-- :definition has what all kinds have under the same names: "memory" is read, "gpu" or "node" does the work, "size_bytes"
+-- is the size. Where flows are measured, the first one counts. 0 means that the engine chooses, for which a column has
+-- NULL.
 INSERT INTO bench_case (
   key, case_key, definition, block, name, kind, axes, path, payload_bytes, operations,
   host_cache, device_cache, host_written, figure, figure_amount, method, gpu, source_place, source_index, source_memory,
@@ -69,10 +69,8 @@ SELECT 'CREATE TEMP TRIGGER IF NOT EXISTS setting AFTER INSERT ON main.bench_cas
 FROM pragma_table_info('bench_case') c
 WHERE c.cid > (SELECT cid FROM pragma_table_info('bench_case') WHERE name = 'handles');
 
--- The rows of a case in the tables of its kind: one section for each kind with a table of its own, named insert_KIND
--- (insert_transfer: of every kind whose work is flows), out of
--- :definition (runner/plan/definition.h), which has none of it where the selectors came to nothing.
--- 0 is "left to the engine", which the tables say by NULL.
+-- Further rows of a case: its flows (insert_transfer), and for older kinds a row in the table of the kind (insert_KIND).
+-- They come out of :definition (runner/plan/definition.h). It has none of them if the selectors found nothing.
 
 -- name: insert_transfer
 INSERT INTO flow (
