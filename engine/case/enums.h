@@ -31,11 +31,11 @@ static inline int case_kind_has_table(enum case_kind kind) {
 
 /* The one number that a case is compared by. */
 #define FIGURE_LIST(X)                                                                             \
-  X(FIGURE_TIME, "ns")       /* one iteration: less is better */                                   \
   X(FIGURE_RATE, "GB/s")     /* 10^9 bytes per second: more is better */                           \
   X(FIGURE_FLOPS, "GFLOP/s") /* 10^9 floating-point operations per second: more is better */       \
   X(FIGURE_HOP, "ns/hop")    /* one dependent load: less is better */                              \
-  X(FIGURE_CALL, "ns/call")  /* one call of the driver: less is better */
+  X(FIGURE_CALL, "ns/call")  /* one call of the driver: less is better */                          \
+  X(FIGURE_TIME, "ns")       /* one iteration: less is better */
 ENUM_NAMES_DECLARE(figure, FIGURE_LIST)
 /* A rate; of the others less is better. */
 static inline int figure_is_rate(enum figure figure) {

@@ -18,8 +18,8 @@ struct plan_kind {
   void (*path)(const struct bench_case *bench, struct strbuf *text);
   /* The size that its name ends with; 0 = none. May be NULL: it has none. */
   uint64_t (*size_bytes)(const struct bench_case *bench);
-  /* What it is compared by where no bytes count, and whether by each of its operations instead of
-   * by an iteration. */
+  /* What it is compared by where no bytes count (FIGURE_RATE: its time), and whether by each of its
+   * operations instead of by an iteration. */
   enum figure figure;
   bool by_operation;
   const char *operation; /* what its time is of, for people: "access"; NULL = an iteration */

@@ -232,15 +232,18 @@ static void plan_bound_case(const struct machine *machine, struct bench_case *be
 /* After its bound. Of a case that selectors leave open nothing is known. */
 static void plan_set_figure(const struct expansion *expansion, struct bench_case *bench) {
   const struct plan_kind *kind = plan_kinds[bench->kind];
+  bench->figure = FIGURE_TIME;
   bench->figure_amount = 1;
   if (expansion->asked != NULL || expansion->incomplete) {
     return;
   }
-  bench->figure = kind->figure;
   if (bench->payload_bytes > 0) {
     bench->figure = FIGURE_RATE;
     bench->figure_amount = bench->payload_bytes;
-  } else if (kind->by_operation) {
+    return;
+  }
+  bench->figure = kind->figure != FIGURE_RATE ? kind->figure : FIGURE_TIME;
+  if (kind->by_operation) {
     bench->figure_amount = bench->operations;
   }
 }
