@@ -99,6 +99,22 @@ static const char *verb_show_title(struct arena *arena, int64_t run,
                       arena_around(arena, ", driver ", recorded->driver, ""));
 }
 
+/* "interrupted: 11 of 12 cases measured; haul run --resume run:14"; NULL: the run measured all. */
+static const char *verb_show_incomplete(struct command *command, int64_t run,
+                                        const struct run_scenario *recorded) {
+  struct arena *arena = &command->arena;
+  const bool interrupted = strcmp(recorded->status, "interrupted") == 0;
+  if (!interrupted && strcmp(recorded->status, "running") != 0) {
+    return NULL;
+  }
+  return arena_format(
+      arena, "%s: %lld of %lld cases measured%s", interrupted ? "interrupted" : "not ended",
+      (long long)recorded->cases_measured, (long long)recorded->cases_wanted,
+      interrupted ? arena_format(arena, "; haul run --resume run:%lld%s", (long long)run,
+                                 console_db_option(&command->common, arena))
+                  : "");
+}
+
 static enum status verb_show_result(struct command *command, struct error *err) {
   SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
@@ -124,8 +140,13 @@ static enum status verb_show_result(struct command *command, struct error *err) 
                        : arena_format(&command->arena, " --param run=%lld", (long long)run.id),
                    console_db_option(&command->common, &command->arena));
   view.lead = status == STATUS_OK ? verb_show_title(&command->arena, run.id, &recorded) : NULL;
+  view.incomplete = status == STATUS_OK ? verb_show_incomplete(command, run.id, &recorded) : NULL;
   status = THEN(status, expectations_show_run(&view, command->query, command->words[0], NULL, err));
   (void)fflush(stdout);
+  if (command->common.verbose && output_layout_of(command->common.format) == LAYOUT_PAGE) {
+    status = THEN(
+        status, expectations_show_times(&command->common, command->query, command->words[0], err));
+  }
   status = THEN(status, verb_show_failed(command, run.id, err));
   return THEN(status, command_note_killed(command, query_database(command->query), run.id, err));
 }

@@ -20,6 +20,9 @@ static const struct row_member SCENARIO_MEMBERS[] = {
     ROW_MEMBER(struct run_scenario, host),
     ROW_MEMBER(struct run_scenario, driver),
     ROW_MEMBER(struct run_scenario, simulated),
+    ROW_MEMBER_TEXT(struct run_scenario, status),
+    ROW_MEMBER(struct run_scenario, cases_wanted),
+    ROW_MEMBER(struct run_scenario, cases_measured),
     {0}};
 
 enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,

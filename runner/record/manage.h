@@ -15,6 +15,8 @@ struct run_scenario {
   bool measured;             /* else imported */
   const char *host, *driver; /* NULL = not recorded */
   bool simulated;
+  const char *status;                   /* of the run: "done", "running", "interrupted", "failed" */
+  int64_t cases_wanted, cases_measured; /* once for each process, without skipped ones */
 };
 enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,
                               struct run_scenario *scenario, struct error *err) CHECK_RESULT;

@@ -70,6 +70,9 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
         document_put(&document, "SIMULATED: a fake driver answered");
       }
     }
+    if (view->incomplete != NULL) {
+      document_put_toned(&document, TONE_BAD, "%s", view->incomplete);
+    }
     run_result_print(&cases, common->verbose ? &flows : NULL, &how, &document);
     expect_judge_print(judge, &document);
     status = document_end(&document);
@@ -88,5 +91,19 @@ enum status expectations_show_run(const struct result_view *view, struct query *
   const enum status status =
       expect_judge_run(&view->expectations->set, query, run, options, view->rows, &judge, err);
   expect_judge_free(judge);
+  return status;
+}
+
+enum status expectations_show_times(const struct common_options *common, struct query *query,
+                                    const char *run, struct error *err) {
+  const struct query_parameter parameter = {"run", run};
+  const struct table_options options = {.format = OUTPUT_TABLE,
+                                        .stream = stderr,
+                                        .width = terminal_width(stderr),
+                                        .colour = use_colour(common, stderr)};
+  struct table *rows = table_new(&options);
+  const enum status status =
+      query_run_saved(query, "run-time", &parameter, 1, NULL, table_sink(rows), err);
+  table_free(rows);
   return status;
 }

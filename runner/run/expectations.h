@@ -25,6 +25,7 @@ struct result_view {
   bool brief;                  /* one line for a block whose places agree, unless verbose */
   const char *lead;            /* above the blocks: which run it is; NULL = nothing */
   bool simulated;              /* which is said below that */
+  const char *incomplete;      /* below that: what lacks, and how to go on; NULL = nothing */
   const char *skipped_command; /* as of struct run_result_options */
 };
 
@@ -33,3 +34,6 @@ struct result_view {
 enum status expectations_show_run(const struct result_view *view, struct query *query,
                                   const char *run, const struct query_options *options,
                                   struct error *err) CHECK_RESULT;
+/* Where the wall time of a run went, on stderr: it is about the run, not its result. */
+enum status expectations_show_times(const struct common_options *common, struct query *query,
+                                    const char *run, struct error *err) CHECK_RESULT;

@@ -65,19 +65,6 @@ static enum status run_show_curves(struct query *query, const struct run_request
   return status;
 }
 
-/* Where the wall time went, on stderr: it is about the run, not its result. */
-static enum status run_show_times(struct query *query, const struct common_options *common,
-                                  const struct query_parameter *run, struct error *err) {
-  const struct table_options options = {.format = OUTPUT_TABLE,
-                                        .stream = stderr,
-                                        .width = terminal_width(stderr),
-                                        .colour = use_colour(common, stderr)};
-  struct table *rows = table_new(&options);
-  enum status status = query_run_saved(query, "run-time", run, 1, NULL, table_sink(rows), err);
-  table_free(rows);
-  return status;
-}
-
 /* Commands to go on with, one to a line. */
 static void run_show_next(const struct run_state *state) {
   const struct common_options *common = state->request->common;
@@ -167,7 +154,7 @@ int run_show(const struct run_state *state, const char *uuid) {
   }
   (void)fflush(stdout);
   if (status == STATUS_OK && common->verbose) {
-    status = run_show_times(query, common, &parameter, &err);
+    status = expectations_show_times(common, query, run, &err);
   }
   query_close(query);
   if (status != STATUS_OK) {

@@ -88,7 +88,14 @@ equal 130 $? 'exit code of a run that was interrupted in its pause'
 expect_err 'results so far are kept, and haul run --resume run:[0-9a-f]{13} --db ./ctrl.db continues$'
 expect_value 3 ctrl.db 'select count(*) from v_case'
 expect_value interrupted ctrl.db 'select status from v_run'
+run_ok show --db ctrl.db
+expect_out '^interrupted: 3 of 6 cases measured; haul run --resume run:1 --db ctrl\.db$'
+run_ok show --db ctrl.db --json
+expect_out '"run_status":"interrupted"'
 run_ok run --resume latest --db ctrl.db -q
+run_ok show -v --db ctrl.db
+reject_out '^interrupted'
+expect_err '^measuring +[0-9.]+'
 expect_value 6 ctrl.db 'select count(*) from v_case'
 
 begin 'the result of an earlier run is shown again'

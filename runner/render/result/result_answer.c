@@ -1,24 +1,40 @@
-/* result_answer.c - what a result comes to, below all blocks: "Host to GPU   55.4 GB/s". */
+/* result_answer.c - what a result comes to, below all blocks: "Host to GPU   55.4 GB/s".
+ *
+ * A line is one kind of path. It has the largest copy of each pair of places, if that has at least
+ * ANSWER_BYTES_MIN, and else those of the largest size that any pair has: a small copy measures
+ * latency, and is no rate of a link. Of several settings the fastest counts. What exceeds its peak
+ * does not count, and the line says so where smaller copies stand in for it. */
 #include "engine/base/strings.h"
 #include "runner/render/result/result_block.h"
 
 #include <math.h>
 #include <string.h>
 
-enum answer { ANSWER_UP, ANSWER_DOWN, ANSWER_PEER, ANSWER_LOCAL, ANSWER_HOST, answer_count };
+enum answer {
+  ANSWER_UP,
+  ANSWER_DOWN,
+  ANSWER_BOTH,
+  ANSWER_PEER,
+  ANSWER_PEER_BOTH,
+  ANSWER_LOCAL,
+  ANSWER_HOST,
+  answer_count
+};
 
 static const struct {
   const char *rate, *latency; /* of a chase, whose source is the memory */
 } ANSWERS[] = {
     [ANSWER_UP] = {"Host to GPU", " from a GPU to host memory"},
     [ANSWER_DOWN] = {"GPU to host", " from the host to GPU memory"},
+    [ANSWER_BOTH] = {"Both ways", ""},
     [ANSWER_PEER] = {"GPU to GPU", " to another GPU"},
+    [ANSWER_PEER_BOTH] = {"GPU both ways", ""},
     [ANSWER_LOCAL] = {"Within a GPU", " to a GPU's own memory"},
     [ANSWER_HOST] = {"Host to host", " from the host to its memory"},
 };
 _Static_assert(COUNT_OF(ANSWERS) == answer_count, "each has its names");
 
-/* What counts is large enough that no cache of the host serves it, where there is such a case. */
+/* No cache of the host serves it. */
 static const double ANSWER_BYTES_MIN = 16 << 20;
 
 /* The case of each pair of places that stands for it. */
@@ -33,11 +49,13 @@ static bool answer_of(const struct run_row *row, enum answer *answer) {
   }
   const bool from_gpu = strncmp(row->source, "gpu", 3) == 0;
   const bool to_gpu = strncmp(row->target, "gpu", 3) == 0;
-  *answer = from_gpu && to_gpu
-                ? (strcmp(row->source, row->target) == 0 ? ANSWER_LOCAL : ANSWER_PEER)
-            : to_gpu   ? ANSWER_UP
-            : from_gpu ? ANSWER_DOWN
-                       : ANSWER_HOST;
+  const bool both = strings_equal(row->direction, "both");
+  *answer = from_gpu && to_gpu && strcmp(row->source, row->target) == 0 ? ANSWER_LOCAL
+            : from_gpu && to_gpu           ? (both ? ANSWER_PEER_BOTH : ANSWER_PEER)
+            : (from_gpu || to_gpu) && both ? ANSWER_BOTH
+            : to_gpu                       ? ANSWER_UP
+            : from_gpu                     ? ANSWER_DOWN
+                                           : ANSWER_HOST;
   return true;
 }
 
@@ -70,7 +88,9 @@ static void answer_keep(struct arena *arena, struct answer_pairs *pairs,
                                 strcmp(pairs->items[k]->target, row->target) == 0);
   if (i == pairs->count) {
     *ARENA_ADD(arena, pairs->items, pairs->count, &pairs->capacity) = row;
-  } else if (answer_is_better(row, pairs->items[i])) {
+  } else if (row->size_bytes > pairs->items[i]->size_bytes ||
+             (!(row->size_bytes < pairs->items[i]->size_bytes) &&
+              answer_is_better(row, pairs->items[i]))) {
     pairs->items[i] = row;
   }
 }
@@ -80,7 +100,7 @@ static bool answer_is_as_large(const struct run_row *row, const struct run_row *
   return fmin(row->size_bytes, enough) >= fmin(than->size_bytes, enough);
 }
 
-/* The best of each pair, of the size, memory and method that the best of all has: what failed in
+/* The largest of each pair, of the size, memory and method that the best of all has: what failed in
  * one of them is not replaced by what cannot be compared with the others. memory, method: NULL =
  * any. */
 static struct answer_pairs answer_select(struct arena *arena, const struct answer_pairs *all,
@@ -105,16 +125,27 @@ static struct answer_pairs answer_select(struct arena *arena, const struct answe
   return pairs;
 }
 
-static void answer_add(struct arena *arena, struct answer_pairs *rates,
-                       struct answer_pairs *latencies, const struct run_row *row) {
+/* Of each kind of path. */
+struct answers {
+  struct answer_pairs rates[answer_count], latencies[answer_count];
+  const struct run_row *above_peak[answer_count]; /* the largest copy that is; NULL = none */
+};
+
+static void answer_add(struct arena *arena, struct answers *answers, const struct run_row *row) {
   enum answer answer = ANSWER_UP;
-  if (strcmp(row->status, "ok") != 0 || row->above_peak > 0 || row->special > 0 || row->flows > 1 ||
+  const double flows = strings_equal(row->direction, "both") ? 2 : 1;
+  if (strcmp(row->status, "ok") != 0 || row->special > 0 || row->flows > flows ||
       row->under_load > 0 || !answer_of(row, &answer)) {
+    return;
+  }
+  if (row->above_peak > 0) {
+    const struct run_row **largest = &answers->above_peak[answer];
+    *largest = *largest == NULL || row->size_bytes > (*largest)->size_bytes ? row : *largest;
     return;
   }
   const bool latency = strings_equal(row->kind, "chase") && row->ns_per_hop > 0;
   if (latency || (strings_equal(row->kind, "transfer") && row->gbps > 0)) {
-    struct answer_pairs *rows = latency ? &latencies[answer] : &rates[answer];
+    struct answer_pairs *rows = latency ? &answers->latencies[answer] : &answers->rates[answer];
     *ARENA_ADD(arena, rows->items, rows->count, &rows->capacity) = row;
   }
 }
@@ -194,13 +225,27 @@ static size_t answer_find_rates(struct arena *arena, const struct answer_pairs *
   return count;
 }
 
-/* "256MiB"; "" = several. */
+/* The settings that neither place, size nor method shows: "threads=2". */
+static const char *answer_settings(struct arena *arena, const struct run_row *row) {
+  return strings_equal(result_axis(row, "method"), row->method) ? "" : result_axes(arena, row);
+}
+
+/* "256MiB", "32MiB threads=2"; without what differs. */
 static const char *answer_size(struct arena *arena, const struct answer_rate *rates, size_t count) {
   const struct run_row *first = rates[0].pairs.items[0];
-  const bool several = ANY_OF(
-      r, count,
-      ANY_OF(i, rates[r].pairs.count, rates[r].pairs.items[i]->size_bytes != first->size_bytes));
-  return several ? "" : result_size(arena, first);
+  const char *settings = answer_settings(arena, first);
+  bool one_size = true;
+  bool one_setting = true;
+  for (size_t r = 0; r < count; r++) {
+    for (size_t i = 0; i < rates[r].pairs.count; i++) {
+      const struct run_row *row = rates[r].pairs.items[i];
+      one_size = one_size && !(row->size_bytes < first->size_bytes) &&
+                 !(row->size_bytes > first->size_bytes);
+      one_setting = one_setting && strcmp(answer_settings(arena, row), settings) == 0;
+    }
+  }
+  return arena_join(arena, one_size ? result_size(arena, first) : "", " ",
+                    one_setting ? settings : "");
 }
 
 /* " pinned", " pinned by ce"; the method only where that memory has several. */
@@ -215,7 +260,8 @@ static const char *answer_rate_words(struct arena *arena, const struct answer_ra
 
 /* "372.1-394.1 GB/s (1MiB); lowest: gpu2 to gpu3", "55.11 GB/s pinned, 9.5-9.699 pageable (256MiB);
  * lowest pageable: numa0 to gpu1", "54.72 GB/s pinned by ce, 51.46 by sm" */
-static const char *answer_rates(struct arena *arena, const struct answer_pairs *all) {
+static const char *answer_rates(struct arena *arena, const struct answer_pairs *all,
+                                const struct run_row *above_peak) {
   struct answer_rate rates[2 * ANSWER_METHODS_MAX];
   size_t count = answer_find_rates(arena, all, NULL, rates, ANSWER_METHODS_MAX);
   if (count > 0 && strcmp(rates[0].memory, "pageable") != 0) {
@@ -234,8 +280,14 @@ static const char *answer_rates(struct arena *arena, const struct answer_pairs *
                  : lowest;
   }
   const char *size = count > 0 ? answer_size(arena, rates, count) : "";
-  return arena_format(arena, "%s%s%s", text,
-                      arena_around(arena, " (", size[0] != '\0' ? size : NULL, ")"), lowest);
+  const bool stands_in = above_peak != NULL &&
+                         (count == 0 || !answer_is_as_large(rates[0].pairs.items[0], above_peak));
+  const char *why = stands_in
+                        ? arena_format(arena, "%scopies of %s exceed their peak and do not count",
+                                       count > 0 ? "; " : "none: ", result_size(arena, above_peak))
+                        : "";
+  return arena_format(arena, "%s%s%s%s", text,
+                      arena_around(arena, " (", size[0] != '\0' ? size : NULL, ")"), lowest, why);
 }
 
 /* "8 of 78 cases": of all, skipped ones included. */
@@ -351,10 +403,9 @@ static const char *answer_throttled(struct arena *arena, const struct run_rows *
 void result_answer(const struct run_rows *rows, const struct result_remarks *remarks,
                    const char *skipped_command, struct document *document) {
   SCOPED(arena_fini) struct arena arena = {0};
-  struct answer_pairs rates[answer_count] = {0};
-  struct answer_pairs latencies[answer_count] = {0};
+  struct answers answers = {0};
   for (size_t i = 0; i < rows->count; i++) {
-    answer_add(&arena, rates, latencies, &rows->items[i]);
+    answer_add(&arena, &answers, &rows->items[i]);
   }
   bool said = false;
   const char *failed = answer_failed(&arena, rows);
@@ -363,13 +414,15 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
   }
   const char *latency = "";
   for (unsigned i = 0; i < answer_count; i++) {
-    if (latencies[i].count > 0) {
+    const struct answer_pairs *rates = &answers.rates[i];
+    const struct run_row *above_peak = answers.above_peak[i];
+    if (answers.latencies[i].count > 0) {
       latency = arena_join(&arena, latency, "; ",
-                           answer_latency(&arena, &latencies[i], ANSWERS[i].latency));
+                           answer_latency(&arena, &answers.latencies[i], ANSWERS[i].latency));
     }
     /* What copies within the host reach is an answer where there is no GPU. */
-    if (rates[i].count > 0 && (i != ANSWER_HOST || !said)) {
-      answer_put(document, &arena, &said, ANSWERS[i].rate, answer_rates(&arena, &rates[i]));
+    if ((rates->count > 0 || above_peak != NULL) && (i != ANSWER_HOST || !said)) {
+      answer_put(document, &arena, &said, ANSWERS[i].rate, answer_rates(&arena, rates, above_peak));
     }
   }
   if (latency[0] != '\0') {

@@ -121,17 +121,21 @@ static bool remarks_is_visited(const struct run_row *row) {
   return row->visits / row->processes >= 2; /* not of NAN */
 }
 
-/* Why the trials of a case ended; STOP_NONE where it is not known. */
+bool result_is_unsettled(const struct run_row *row) {
+  return remarks_is_visited(row) && !(row->undisturbed_ns > 0);
+}
+
+/* Why the trials of a case ended; STOP_NONE where it is not known. The first of several
+ * measurements may have been precise, and the others far from it: they count as any others. */
 static enum stop remarks_stop_of(const struct run_row *row) {
+  static const double WIDE_PERCENT = 1;
   enum stop stop = STOP_NONE;
   if (row->stop == NULL || strcmp(row->status, "ok") != 0 || !stop_parse(row->stop, &stop)) {
     return STOP_NONE;
   }
-  return stop == STOP_TRIALS && remarks_is_visited(row) ? STOP_TIME : stop;
-}
-
-bool result_is_unsettled(const struct run_row *row) {
-  return remarks_is_visited(row) && !(row->undisturbed_ns > 0);
+  const bool missed =
+      stop != STOP_PRECISION || result_spread(row) > WIDE_PERCENT || result_is_unsettled(row);
+  return missed && remarks_is_visited(row) ? STOP_TIME : stop;
 }
 
 /* Whether copies the other way decided which trials of a single measurement count: else it has an

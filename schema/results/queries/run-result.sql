@@ -26,6 +26,7 @@
 -- column load_gbps: (GB/s) rate of the loads, on average
 -- column partial: (0 / 1) 1: the run has not measured all of its scenario, because of --only or --decide, or because it
 --   ended early. Its cases without a row were then not measured
+-- column run_status: of the run: `done`, `running`, `interrupted` or `failed`
 -- column initiator: end that starts the flow: `source` (push) or `target` (pull)
 -- column special: (0 / 1) 1: not a plain copy, so that tables of links leave it out. It is strided, scattered, staged
 --   through the host on purpose, or by the bulk copy engine. Or it touches unified memory that need not have moved, or
@@ -43,7 +44,7 @@
 --
 -- about: results
 --
--- narrow: p95_ns,reached_ns,flushed,peak_tflops,tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
+-- narrow: run_status,p95_ns,reached_ns,flushed,peak_tflops,tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
 -- narrow: notes,above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
 -- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
@@ -156,6 +157,7 @@ SELECT
   END AS reached_ns,
   (SELECT max(y.p95_ns) FROM case_run y
    WHERE y.run = c.run AND y.bench_case = c.bench_case AND y.status = 'ok') AS p95_ns,
+  (SELECT r.status FROM run r WHERE r.id = :run) AS run_status,
   c.tflops AS tflops,
   c.peak_tflops AS peak_tflops,
   CASE WHEN c.kind IN ('transfer', 'stream') THEN

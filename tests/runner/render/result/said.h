@@ -51,6 +51,7 @@ static const char *const said_columns[] = {"case",
                                            "partial",
                                            "initiator",
                                            "special",
+                                           "above_peak",
                                            "slowed_by",
                                            "case_key",
                                            "visits",
@@ -78,7 +79,7 @@ struct said {
   const char *source, *source_memory, *target, *target_memory;
   const char *direction;
   int flows; /* 0 = 1 */
-  bool under_load, special;
+  bool under_load, special, above_peak;
   int64_t size_bytes;
   double gbps, ns_per_hop; /* 0 = NULL */
   double cycles, ns_per_op, ops_per_clock_sm;
@@ -157,6 +158,7 @@ static inline void put_said(struct result_set *rows, const struct said *said) {
       cell_integer(said->partial),
       cell_text(said->initiator),
       cell_integer(said->special),
+      cell_integer(said->above_peak),
       cell_text(said->slowed_by),
       cell_text(name),
       cell_integer(said->visits > 0 ? said->visits : 1),

@@ -112,7 +112,7 @@ TEST(the_answer_stands_at_the_end) {
                    "a  no answer\n"
                    "\n"
                    "No result     1 of 9 cases: hung\n"
-                   "Host to GPU   50.00 GB/s (64MiB)\n"
+                   "Host to GPU   40.00 GB/s (1GiB x=1)\n"
                    "GPU to GPU    250.0-300.0 GB/s (1MiB); lowest: gpu1 to gpu0\n"
                    "Within a GPU  ~2000 GB/s (1MiB)\n"
                    "Notes         1 of 9 cases has a note\n");
@@ -121,6 +121,22 @@ TEST(the_answer_stands_at_the_end) {
 #define UP(to, memory)                                                                             \
   .block = "up", .path = "numa0:" memory "-" to, .source = "numa0", .source_memory = memory,       \
   .target = to, .target_memory = "device"
+
+static void expect_answer(const struct said *said, size_t count, const char *expected) {
+  SCOPED(result_set_fini) struct result_set rows;
+  SCOPED(memory_free) char *text = NULL;
+  size_t length = 0;
+  struct document document;
+  struct error err;
+  said_rows(&rows, said, count);
+  FILE *stream = open_memstream(&text, &length);
+  assert_non_null(stream);
+  document_begin(&document, &(struct table_options){.stream = stream}, &err);
+  run_result_answer(&rows, &document);
+  assert_int_equal(document_end(&document), STATUS_OK);
+  assert_int_equal(fclose(stream), 0);
+  assert_string_equal(text, expected);
+}
 
 /* What failed is said first, and its place is not judged by a smaller size, another memory or
  * method. */
@@ -135,21 +151,34 @@ TEST(what_failed_is_no_slow_link) {
       {UP("gpu1", "pageable"), .gbps = 8, .size_bytes = 64 << 20},
       {UP("gpu2", "pinned"), .size_bytes = 64 << 20, .status = "crashed", .reason = "y"},
   };
-  SCOPED(result_set_fini) struct result_set rows;
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
-  struct document document;
-  said_rows(&rows, said, COUNT_OF(said));
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
-  document_begin(&document, &(struct table_options){.stream = stream}, err);
-  run_result_answer(&rows, &document);
-  assert_int_equal(document_end(&document), STATUS_OK);
-  assert_int_equal(fclose(stream), 0);
-  assert_string_equal(
-      text, "No result     2 of 8 cases: 1 crashed, 1 hung\n"
-            "Host to GPU   55.00 GB/s pinned by ce, 40.00 by sm, 8.000-9.000 pageable (64MiB); "
-            "lowest pageable: numa0 to gpu1\n");
+  expect_answer(said, COUNT_OF(said),
+                "No result     2 of 8 cases: 1 crashed, 1 hung\n"
+                "Host to GPU   55.00 GB/s pinned by ce, 40.00 by sm, 8.000-9.000 pageable (64MiB); "
+                "lowest pageable: numa0 to gpu1\n");
+}
+
+/* A small copy measures latency. It stands for a link only where that is said. */
+TEST(the_answer_has_the_largest_copies) {
+  static const struct said SIZES[] = {
+      {UP("gpu0", "pinned"), .axes = "threads=1 size=16MiB", .gbps = 77, .size_bytes = 16 << 20},
+      {UP("gpu0", "pinned"), .axes = "threads=1 size=32MiB", .gbps = 60, .size_bytes = 32 << 20},
+      {UP("gpu0", "pinned"), .axes = "threads=2 size=32MiB", .gbps = 70, .size_bytes = 32 << 20},
+      {UP("gpu0", "pinned"), .gbps = 99, .size_bytes = 4096}};
+  expect_answer(SIZES, COUNT_OF(SIZES), "Host to GPU   70.00 GB/s pinned (32MiB threads=2)\n");
+  static const struct said ABOVE[] = {
+      {UP("gpu0", "pinned"), .gbps = 500, .size_bytes = 256 << 20, .above_peak = true},
+      {UP("gpu0", "pinned"), .gbps = 1.7, .size_bytes = 4096}};
+  expect_answer(ABOVE, 2,
+                "Host to GPU   1.700 GB/s pinned (4KiB); copies of 256MiB exceed their peak and do "
+                "not count\n");
+  expect_answer(ABOVE, 1,
+                "Host to GPU   none: copies of 256MiB exceed their peak and do not count\n");
+  static const struct said BOTH[] = {
+      {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 64 << 20},
+      {UP("gpu0", "pinned"), .gbps = 92, .size_bytes = 64 << 20, .direction = "both", .flows = 2}};
+  expect_answer(BOTH, COUNT_OF(BOTH),
+                "Host to GPU   55.00 GB/s pinned (64MiB)\n"
+                "Both ways     92.00 GB/s pinned (64MiB)\n");
 }
 
 /* A line for several places is named as its cases are: a chase by who reads, then the memory. */

@@ -27,6 +27,38 @@ TEST(what_was_left_out_is_not_impossible) {
          "- = not measured\n");
 }
 
+/* A case whose first measurement was precise, and whose others vary, is as noisy as any. */
+TEST(what_was_precise_at_first_has_a_mark) {
+  const struct said said[] = {
+      {.block = "up",
+       SAID_GPUS(0, 1),
+       .gbps = 50,
+       .stop = "precision",
+       .visits = 7,
+       .undisturbed = 1.1,
+       .settled = "settled",
+       .spread = 6.7},
+      {.block = "up",
+       SAID_GPUS(1, 0),
+       .gbps = 50,
+       .stop = "precision",
+       .visits = 4,
+       .undisturbed = 1,
+       .settled = "settled",
+       .spread = 0.3},
+  };
+  EXPECT(said, 0,
+         "up\n"
+         "1MiB by ce: GB/s from row to column\n"
+         "       gpu0   gpu1\n"
+         "gpu0    N/A  50.00  a\n"
+         "gpu1  50.00    N/A\n"
+         "min 50.00, mean 50.00, max 50.00 GB/s; 12.5 % of peak (NVLink 400.0 GB/s); largest "
+         "+/- 6.7 %\n"
+         "\n"
+         "a  Noisy: measured up to 7 times. The fastest trials agree on an undisturbed rate.\n");
+}
+
 /* What visits tried, and in the heading which of the two rates is shown; where that is not known
  * the typical one stands. */
 TEST(visits_are_told_and_the_figure_is_chosen) {
