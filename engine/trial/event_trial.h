@@ -30,6 +30,9 @@
  * queue of a stream takes about a thousand entries, and a full one would block the host before it
  * can open the gate. */
 enum { EVENT_ITERATIONS_MAX = 128, EVENT_LOAD_ITERATIONS_MAX = 512 };
+/* Repeats of a load beyond EVENT_LOAD_ITERATIONS_MAX are enqueued when the gate is open, until the
+ * measured flows have ended: small copies outlast a large one by this. */
+enum { EVENT_LOAD_FED_MAX = 1 << 14 };
 
 struct event_trial; /* streams, events and gate of one case */
 
@@ -46,6 +49,8 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
                             uint32_t count, const struct event_options *options,
                             struct event_trial **trial, struct error *err) CHECK_RESULT;
 void event_trial_free(struct event_trial *trial);
+/* Whether event_trial_run() can repeat the loads EVENT_LOAD_FED_MAX times. */
+bool event_trial_feeds_loads(const struct event_trial *trial);
 /* False: gating is off, some flow blocks the host, or a stream has too many copies. */
 bool event_trial_is_gated(const struct event_trial *trial);
 /* Add the processors that the threads of the trials could run on; none: they were the caller's. */

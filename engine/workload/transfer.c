@@ -523,6 +523,9 @@ static enum status run_flows(struct transfer *transfer, uint32_t iterations,
 /* Of the load that copies most in one. */
 static uint32_t load_repeats_max(const struct transfer *transfer) {
   uint32_t copies = 1;
+  if (transfer->event != NULL && event_trial_feeds_loads(transfer->event)) {
+    return EVENT_LOAD_FED_MAX;
+  }
   for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
     const struct flow *flow = &transfer->bench->flows[i];
     copies = flow->role == FLOW_LOAD && flow_copies(flow) > copies ? flow_copies(flow) : copies;

@@ -54,6 +54,7 @@ TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fi
   struct bench_case bench_case = beside_small_load(flows);
   bench_case.measure.verify = VERIFY_OFF;
   bench_case.measure.iterations = 32;
+  flows[1].graph = true; /* all its repeats are one launch, before the gate opens */
   fixture_run(fixture, &bench_case);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
   assert_non_null(strstr(fixture->outcome.reason, "give them a larger size"));
@@ -70,6 +71,10 @@ TEST(load_is_repeated_more_often_than_what_it_loads, struct fixture *fixture) {
   bench_case.measure.iterations = 8;
   fixture_run_ok(fixture, &bench_case);
   assert_true(fixture->flow_trials[1].iterations > EVENT_ITERATIONS_MAX);
+  assert_true(fixture->outcome.gated);
+  bench_case.measure.iterations = 32; /* more than that: the others follow while it runs */
+  fixture_run_ok(fixture, &bench_case);
+  assert_true(fixture->flow_trials[1].iterations > EVENT_LOAD_ITERATIONS_MAX);
   assert_true(fixture->outcome.gated);
 }
 
