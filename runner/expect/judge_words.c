@@ -172,7 +172,7 @@ static const char *judge_summarise(struct expect_judge *judge, bool whole) {
   const char *notes =
       judge_note(arena, "", judge->judged.verdicts[EXPECT_BEYOND], "better than any measurement");
   notes = judge_note(arena, notes, unclear, "too noisy to tell");
-  notes = judge_note(arena, notes, disturbed, "cannot be told: " JUDGE_CANNOT_TELL);
+  notes = judge_note(arena, notes, disturbed, "undecided: " JUDGE_CANNOT_TELL);
   notes = judge_note(arena, notes, judge->judged.above_peak, "not compared: above peak");
   notes = judge_note(arena, notes, judge->judged.unknown,
                      judge->judged.unknown == 1 ? "has no expectation" : "have no expectation");

@@ -242,7 +242,7 @@ expect_out '^cannot tell: host busy or link slow: gpu0, host link: '
 expect_out '^disturbed +gpu0 +host_to_device/numa0:pinned-gpu0/64MiB '
 run check --expect=mine.toml --db busy.db run:1 --strict -q
 expect_code 4
-expect_out '^3 results are as expected .*; 1 cannot be told: host busy or link slow'
+expect_out '^3 results are as expected .*; 1 undecided: host busy or link slow'
 run check --expect=mine.toml --db busy.db run:3
 expect_code 1
 

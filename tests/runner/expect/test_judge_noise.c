@@ -61,7 +61,7 @@ TEST(a_neighbour_that_never_rests_or_a_slow_link) {
                       "usual 50-60 (b/numa0-gpu0); its trials vary by 17 %; run again when the "
                       "host is quiet");
   assert_string_equal(lines[1], "0 results are as expected for H200s (from 3 measurements); 1 "
-                                "cannot be told: host busy or link slow");
+                                "undecided: host busy or link slow");
 }
 
 TEST(disturbance_is_a_fact_of_its_own) {
