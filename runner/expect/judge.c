@@ -320,7 +320,11 @@ static void judge_measure_again(const struct expect_judge *judge,
   if (other == NULL || (other->verdict != EXPECT_BROKEN && !judge_is_superseded(&first, other))) {
     return;
   }
+  /* Two levels that came back, both below: neither interval tells, but that is no chance. */
+  const bool twice = first.verdict == EXPECT_UNCLEAR && other->verdict == EXPECT_UNCLEAR &&
+                     first.revisited && other->revisited && first.ratio < 1 && other->ratio < 1;
   *judgement = *other;
+  judgement->verdict = twice ? EXPECT_SHORT : other->verdict;
   judgement->again = true;
   judgement->name = first.name;
   judgement->key = first.key;

@@ -95,7 +95,8 @@ const struct row_sink *expect_judge_sink(struct expect_judge *judge, const struc
 /* Before the first row: the second measurements, which the judge owns from now on. A result that
  * falls short, is unclear or disturbed takes the second one's judgement, unless that is short and
  * unclear. Between a shortfall and a disturbed result, the shortfall counts if it was seen in
- * several visits. A case that failed the second time has failed. */
+ * several visits. Two unclear results of several visits, both below, are a shortfall. A case that
+ * failed the second time has failed. */
 void expect_judge_set_again(struct expect_judge *judge, struct expect_judge *again);
 
 /* After the last row. */

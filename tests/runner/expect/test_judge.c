@@ -270,6 +270,11 @@ TEST(what_was_measured_again_counts_where_it_is_clearer) {
        {UP, .gbps = 24, CAME_BACK(4, 1), EXACT},
        "short: 24 GB/s, usual 50-60"},
       {UP_USUAL, {UP, .gbps = 24}, {NEVER_RESTS}, DISTURBED},
+      /* Levels of several visits that tell nothing alone, and both are below. */
+      {UP_USUAL,
+       {UP, .gbps = 24, CAME_BACK(4, 1), .spread = 9},
+       {UP, .gbps = 24.1, CAME_BACK(4, 1), .spread = 9},
+       "short: 24.1 GB/s, usual 50-60"},
       {UP_USUAL, {NEVER_RESTS}, {UP, .gbps = 24}, DISTURBED},
       {UP_USUAL, {UP, .gbps = 24, .spread = 30}, {NEVER_RESTS}, DISTURBED},
       {UP_USUAL, {NEVER_RESTS}, {UP, .gbps = 55}, USUAL},
