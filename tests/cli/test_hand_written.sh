@@ -15,13 +15,17 @@ verbs=('diff tag:a tag:b -v' 'diff tag:a tag:b --method rank' 'diff tag:a --a-a'
   'diff tag:a tag:b --format csv' 'check tag:a tag:b --format junit' 'history *' 'history * --format csv'
   'outliers --all' 'outliers --json' 'list cases' 'list cases --json'
   'report - latest --against tag:a')
-for value in 9e999 -9e999 0 -5 1e-320 1e308 1e-3 3e16; do
-  for where in 1 'process = (SELECT max(process) FROM case_run)' 'run = 2 AND bench_case = 3'; do
-    begin "median_ns = $value where $where"
+values=(9e999 -9e999 0 -5 1e-320 1e308 1e-3 3e16)
+places=(1 'process = (SELECT max(process) FROM case_run)' 'run = 2 AND bench_case = 3')
+for v in "${!values[@]}"; do
+  for p in "${!places[@]}"; do
+    begin "median_ns = ${values[v]} where ${places[p]}"
     cp measured.db written.db
-    sqlite3 written.db "UPDATE case_run SET median_ns = $value WHERE $where"
-    for verb in "${verbs[@]}"; do
-      read -ra words <<<"$verb"
+    sqlite3 written.db "UPDATE case_run SET median_ns = ${values[v]} WHERE ${places[p]}"
+    # Every verb sees every value and every place, and in the nightly run every pair of them.
+    for w in "${!verbs[@]}"; do
+      [ -n "${HAUL_NIGHTLY-}" ] || [ $(((v + p + w) % 3)) -eq 0 ] || continue
+      read -ra words <<<"${verbs[w]}"
       run "${words[@]}" --db written.db
       if [ "$code" -le 4 ] && [ "$code" -ne 2 ]; then good; else bad "exit code $code"; fi
       sed -i '/<script/,/<\/script>/d' out # which may speak of infinities

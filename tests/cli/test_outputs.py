@@ -41,7 +41,8 @@ OWN = [("diff tag:before tag:after", ALL), ("diff -v tag:before tag:after", ALL)
        ("report PAGE tag:before", [""]), ("report PAGE tag:odd", [""]), ("report PAGE tag:nv", [""]),
        ("report PAGE tag:after --against tag:before", [""]), ("report PAGE --history", [""]),
        ("report PAGE tag:pairs-b --against tag:pairs-a", [""]),
-       ("report --fleet PAGE tag:later --against tag:fleet0", [""])]
+       ("report --fleet PAGE tag:later --against tag:fleet0", [""]), ("report --site SITE", [""]),
+       ("check --fleet tag:later --fail-on missing,slow", ALL)]
 OWN += [(f"query --saved {name} --param run=tag:odd", ALL) for name in SAVED]
 OLD = [("diff tag:before tag:after", ALL), ("list runs", ALL), ("show --result tag:after", ALL), ("explain", ALL),
        ("outliers tag:after", ALL), ("history up", ALL), ("report PAGE tag:after --against tag:before", [""])]
@@ -81,8 +82,8 @@ def database(name):
 
 def ask(command, form, extra):
     """What a command prints, with its exit code; without what differs from build to build."""
-    page = "page.html" if "PAGE" in command else None
-    words = [haul] + [page if word == "PAGE" else word for word in command.split()] + extra
+    page = "page.html" if "PAGE" in command else "site/index.html" if "SITE" in command else None
+    words = [haul] + [{"PAGE": page, "SITE": "site"}.get(word, word) for word in command.split()] + extra
     result = subprocess.run(words + (["--format", form] if form else []), env=environment, cwd=scratch,
                             stdin=subprocess.DEVNULL, capture_output=True, check=False)
     text = result.stdout.decode()

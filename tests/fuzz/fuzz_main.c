@@ -171,12 +171,14 @@ int main(int argc, char **argv) {
     }
     run(corpus[i].data, corpus[i].size);
   }
-  mutate(corpus, count, strtoul(argv[1], NULL, 10));
+  const unsigned long mutations =
+      strtoul(argv[1], NULL, 10) * (getenv("HAUL_NIGHTLY") != NULL ? 4 : 1);
+  mutate(corpus, count, mutations);
   for (size_t i = 0; i < count; i++) {
     free(corpus[i].data);
   }
   free(corpus);
   (void)remove(last_input);
-  (void)printf("%zu files and %s mutations\n", count, argv[1]);
+  (void)printf("%zu files and %lu mutations\n", count, mutations);
   return 0;
 }

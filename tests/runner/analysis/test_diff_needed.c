@@ -4,7 +4,7 @@
 #include "runner/analysis/diff.h"
 #include "tests/runner/statistics/numbers.h"
 
-enum { CASES = 160, DIFFS = 12, UNITS_MAX = DIFF_PROCESSES_MAX };
+enum { CASES = 160, DIFFS = ROUNDS(12, 2), UNITS_MAX = DIFF_PROCESSES_MAX };
 
 struct world {
   const char *name;

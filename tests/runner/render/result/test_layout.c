@@ -30,7 +30,7 @@ RELEASE(diagnostics_free, struct diagnostics)
 enum { PLACES_LIMIT = 3000, LEAST_NUMBER = 1000 };
 
 static unsigned long first_seed = 1;
-static unsigned long seed_count = 150;
+static unsigned long seed_count = ROUNDS(150, 25);
 
 /* ---- places: what must be shown ---- */
 
