@@ -12,6 +12,7 @@ trap 'rm -rf -- "$scratch"' EXIT
 export XDG_DATA_HOME=$scratch/data HOME=$scratch/home
 # Nor wait for what else runs on this host.
 export HAUL_LOCKS=$scratch/locks
+built_at=$(stat -Lc '%i %Y' -- "$haul")
 cd -- "$scratch" || exit 1
 : "$source_folder" "$build_folder"
 
@@ -213,6 +214,7 @@ children() { # PID
 finish() {
   [ ! -e "$scratch/unknown" ] || bad "$(cat "$scratch/unknown")"
   if [ "$failures" -gt 0 ]; then
+    [ "$built_at" = "$(stat -Lc '%i %Y' -- "$haul")" ] || echo "$haul was built anew meanwhile: run the test again"
     echo "$failures failed, $checks passed"
     exit 1
   fi
