@@ -15,8 +15,8 @@ elif [ -n "$(cache HAUL_SYSROOT)" ]; then
   exit 77
 fi
 
-begin 'cpack makes one package'
-(cd "$build_folder" && "$(cache CMAKE_CPACK_COMMAND)" -G DEB -B "$scratch/deb") >out 2>err </dev/null
+begin 'cpack makes one package' # that is compressed in a fifth of the time that xz takes
+(cd "$build_folder" && "$(cache CMAKE_CPACK_COMMAND)" -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip -B "$scratch/deb") >out 2>err </dev/null
 code=$?
 printf 'cpack -G DEB' >"$scratch/command"
 expect_code 0
