@@ -39,7 +39,7 @@ bool visits_is_noisy(size_t cases, size_t imprecise, size_t disturbed) {
 
 bool visits_is_open(const struct visits_found *found, size_t cases, size_t unsettled) {
   const bool open = found->settled == SETTLED_BUDGET;
-  return 8 * unsettled >= cases
+  return cases == 0 || 8 * unsettled > cases
              ? open || found->narrows
              : open && (found->visits <= VISITS_PATIENCE || !(found->undisturbed_ns > 0));
 }
@@ -177,7 +177,8 @@ static bool visits_take_of_load(const struct series *load, double *scratch,
 /* Whether the rate of several visits is known closely enough. */
 static bool visits_is_close(const struct series *judged, bool of_load,
                             const struct visits_found *found) {
-  const double most = VISITS_CLOSE * (1 - series_disturbed_share(judged));
+  const double undisturbed_share = 1 - series_disturbed_share(judged);
+  const double most = VISITS_CLOSE * undisturbed_share * undisturbed_share;
   const double mean_half_width =
       (found->high_ns - found->low_ns) / (2 * found->undisturbed_ns * sqrt((double)judged->visits));
   return series_half_width(judged) <= most && (!of_load || mean_half_width <= most);

@@ -37,15 +37,16 @@
  * episode that slowed all of it alike: an H100 had 52.97 +/- 0.09 GB/s instead of 55.2, while all
  * that told of others were slow trials in another case. A case is settled
  *   - on a quiet host, by a visit that gives the rate
- *   - by several visits, if half of the interval is at most VISITS_CLOSE times the share of
- *     undisturbed trials. Where the load tells, the same is asked of the mean of the visits.
+ *   - by several visits, if half of the interval is at most VISITS_CLOSE times the square of the
+ *     share of undisturbed trials: the more are disturbed, the more another visit may find. Where
+ *     the load tells, the same is asked of the mean of the visits.
  * Most of the time would go into cases that are settled: their intervals end at some tenths of a
  * percent, and copies both ways by copy engines never come near the precision. So a settled case is
- * visited only while an eighth of the cases are not: there others disturb many trials, and two
- * visits may share an episode. It has no other visit when its interval is within the precision
- * after more than VISITS_PATIENCE of them. If fewer cases are open, these alone have other visits:
- * up to VISITS_PATIENCE, or until they have a rate (visits_is_open()). All visits end when the time
- * for them is over, or after VISITS_MAX of a case.
+ * visited only while more than an eighth of the cases are not: there others disturb many trials,
+ * and two visits may share an episode. It has no other visit when its interval is within the
+ * precision after more than VISITS_PATIENCE of them. If fewer cases are open, these alone have
+ * other visits: up to VISITS_PATIENCE, or until they have a rate (visits_is_open()). All visits end
+ * when the time for them is over, or after VISITS_MAX of a case.
  *
  * If the hardware itself has two levels, such as power states, the fast one is taken if it comes
  * back. disturbed_share tells how often it did not. A fast level of one visit alone widens the
@@ -108,7 +109,8 @@ bool visits_is_disturbed(const struct visits_found *found);
  * first visit? */
 bool visits_is_noisy(size_t cases, size_t imprecise, size_t disturbed);
 
-/* Whether a case has another visit while so many of those that cross a link are not settled. */
+/* Whether a case has another visit while so many are not settled, beside so many that cross a link;
+ * 0 of these = settled cases have other visits in any case. */
 bool visits_is_open(const struct visits_found *found, size_t cases, size_t unsettled);
 
 /* Trials in the order of their visits. load_ns: what an iteration of the load in the other

@@ -5,7 +5,7 @@
  *          FILE.csv.xz]...
  *
  * Of each file, or of simulated hosts where none is given, for each variant (settle_hosts.h;
- * "plain" unless given), policy and case, over 400 repeats unless given:
+ * "plain" unless given), policy and case, over 600 repeats unless given:
  *
  *   typical      range of the typical rate over 20 repeats, highest / lowest - 1, in %: the mean of
  *                all sets of 20, because that of one set is luck
@@ -367,7 +367,7 @@ static int misuse(void) {
 
 int main(int argc, char **argv) {
   static struct host host;
-  struct options options = {.repeats = 400, .settle_ns = 5e9};
+  struct options options = {.repeats = 600, .settle_ns = 5e9};
   struct policy policies[GAPS_MAX + 2] = {{.kind = POLICY_ONCE}, {.kind = POLICY_VISITS}};
   enum variant variants[variant_name_count] = {VARIANT_PLAIN};
   size_t policy_count = 2;
