@@ -131,16 +131,22 @@ static bool advice_may_decide(const struct advice *advice) {
                 rows[i].result.units_needed > 0 && !isnan(rows[i].result.p));
 }
 
+/* Of a run of that side. Runs in turn have as many on both. */
+static unsigned advice_processes(const struct advice *advice, size_t side) {
+  const unsigned own = advice->help[side].again[0]->processes;
+  const unsigned other = advice->help[1 - side].again[0]->processes;
+  const unsigned processes = advice_is_both(advice) && other < own ? other : own;
+  return advice->comparison->unit == DIFF_UNIT_PROCESS || processes == 0 ? 1 : processes;
+}
+
 /* One run of that side, under that tag. */
 static const char *advice_run(const struct advice *advice, size_t side, const char *tag) {
   const struct side_advice *help = &advice->help[side];
-  const struct results_run *first = help->again[0];
-  const bool by_process = advice->comparison->unit == DIFF_UNIT_PROCESS || first->processes == 0;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   for (size_t i = 0; help->again[i] != NULL; i++) {
     strbuf_append(&text, i > 0 ? "; " : "");
     const struct advice_how how = {
-        .processes = by_process ? 1 : first->processes,
+        .processes = advice_processes(advice, side),
         .nodes = help->nodes,
         .tag = tag,
         .only = advice->more.open_alone ? advice_only(advice->arena, advice->result, help->again[i])

@@ -494,6 +494,9 @@ expect_err '^  for side in b a a b b a; do$'
 run_ok explain tag:b --db runs.db # of which both runs are slow
 expect_err '^haul: explaining run 4, the latest of the 2 runs of tag:b$'
 expect_out '^Next, to see what changed: haul diff tag:a tag:b --db runs\.db$'
+on_second gpu.toml -q --db runs.db --processes 1 --tag c # fewer processes: still in turn, as many on both sides
+run_ok diff tag:a tag:c --db runs.db
+expect_err '^    haul run gpu\.toml --db runs\.db --processes 1 --tag \$side$'
 run_error 2 'one run is wanted here, and "tag:a,tag:b" is a list' explain tag:a,tag:b --db runs.db
 run_error 2 'a tag cannot be empty or contain a comma' run gpu.toml --tag p,q --db runs.db
 
