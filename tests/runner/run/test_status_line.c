@@ -8,18 +8,15 @@
 
 static const uint64_t second_ns = 1000000000;
 
-/* What is written to stderr for a run that is so old; "" = nothing. */
-static const char *said(struct status_line *line, const struct progress *progress,
-                        uint64_t elapsed_ns) {
-  static char text[256];
-  struct progress now = *progress;
-  now.elapsed_ns = elapsed_ns;
+/* What calling it says on stderr. */
+static const char *said_by(void (*call)(struct status_line *line), struct status_line *line) {
+  static char text[512];
   FILE *file = tmpfile();
   assert_non_null(file);
   (void)fflush(stderr);
   const int stderr_fd = dup(STDERR_FILENO);
   assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
-  status_line_show(line, &now);
+  call(line);
   (void)fflush(stderr);
   assert_int_equal(dup2(stderr_fd, STDERR_FILENO), STDERR_FILENO);
   close(stderr_fd);
@@ -27,6 +24,19 @@ static const char *said(struct status_line *line, const struct progress *progres
   text[fread(text, 1, sizeof text - 1, file)] = '\0';
   fclose(file);
   return text;
+}
+
+static struct progress now;
+static void show(struct status_line *line) {
+  status_line_show(line, &now);
+}
+
+/* What is written to stderr for a run that is so old; "" = nothing. */
+static const char *said(struct status_line *line, const struct progress *progress,
+                        uint64_t elapsed_ns) {
+  now = *progress;
+  now.elapsed_ns = elapsed_ns;
+  return said_by(show, line);
 }
 
 TEST(a_log_gets_a_line_a_minute) {
@@ -53,24 +63,6 @@ TEST(quiet_and_verbose_runs_get_none) {
     struct status_line line = {.common = &options[i]};
     assert_string_equal(said(&line, &progress, 100 * second_ns), "");
   }
-}
-
-/* What calling it says on stderr. */
-static const char *said_by(void (*call)(struct status_line *line), struct status_line *line) {
-  static char text[512];
-  FILE *file = tmpfile();
-  assert_non_null(file);
-  (void)fflush(stderr);
-  const int stderr_fd = dup(STDERR_FILENO);
-  assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
-  call(line);
-  (void)fflush(stderr);
-  assert_int_equal(dup2(stderr_fd, STDERR_FILENO), STDERR_FILENO);
-  close(stderr_fd);
-  rewind(file);
-  text[fread(text, 1, sizeof text - 1, file)] = '\0';
-  fclose(file);
-  return text;
 }
 
 static void end_two_cases(struct status_line *line) {

@@ -24,9 +24,9 @@ static struct matrix matrix_of(const char *const *rows, size_t row_count,
                          "GB/s", false,     "",      NULL,         NULL};
 }
 
-static void expect_matrix(const struct matrix *matrix, unsigned width, bool colour,
-                          const char *expected) {
-  SCOPED(memory_free) char *text = NULL;
+/* To be freed. */
+static char *printed(const struct matrix *matrix, unsigned width, bool colour) {
+  char *text = NULL;
   size_t length = 0;
   struct error err;
   FILE *stream = open_memstream(&text, &length);
@@ -37,6 +37,12 @@ static void expect_matrix(const struct matrix *matrix, unsigned width, bool colo
   matrix_print(matrix, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
+  return text;
+}
+
+static void expect_matrix(const struct matrix *matrix, unsigned width, bool colour,
+                          const char *expected) {
+  SCOPED(memory_free) char *text = printed(matrix, width, colour);
   assert_string_equal(text, expected);
 }
 
@@ -169,15 +175,7 @@ TEST(heat_says_how_far_from_the_best) {
     const struct matrix_cell times[] = {V(100), V(100.5), V(102), V(105), V(125), V(200)};
     matrix.cells = latency ? times : rates;
     matrix.less_is_better = latency;
-    SCOPED(memory_free) char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    struct document document;
-    document_begin(&document, &(struct table_options){.stream = stream, .width = 0, .colour = true},
-                   err);
-    matrix_print(&matrix, &document);
-    assert_int_equal(document_end(&document), STATUS_OK);
-    assert_int_equal(fclose(stream), 0);
+    SCOPED(memory_free) char *text = printed(&matrix, 0, true);
     const char *at = text;
     for (size_t i = 0; i < 6; i++) {
       PRINTED(colour, 16, "%.*s", (int)strcspn(expected[i], "m") + 1, expected[i]);
@@ -200,15 +198,7 @@ TEST(rows_of_a_grid_are_compared_apart) {
                 "64KiB  10.00  5.000\n"
                 " 1MiB  100.0  100.0\n"
                 "what is known\n");
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream(&text, &length);
-  struct document document;
-  document_begin(&document, &(struct table_options){.stream = stream, .width = 0, .colour = true},
-                 err);
-  matrix_print(&matrix, &document);
-  assert_int_equal(document_end(&document), STATUS_OK);
-  assert_int_equal(fclose(stream), 0);
+  SCOPED(memory_free) char *text = printed(&matrix, 0, true);
   assert_non_null(strstr(text, "\033[38;5;40m10.00"));
   assert_non_null(strstr(text, "\033[38;5;196m5.000"));
 }
