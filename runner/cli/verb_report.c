@@ -368,6 +368,8 @@ static enum status verb_report_run_site(struct command *command, const struct ex
   } else if (stat(options->output, &info) != 0 || !S_ISDIR(info.st_mode)) {
     status = error_set(err, STATUS_INVALID, "%s is a file; --site takes a folder", options->output);
   }
+  /* Before any page is written beside what is there. */
+  status = THEN(status, report_file_check(verb_report_site_path(command, SITE_INDEX), err));
   for (size_t i = 0; i < count && status == STATUS_OK; i++) {
     if (!verb_report_is_current(command, &files[i])) {
       status = verb_report_write_site_page(command, site, &files[i], expected, err);

@@ -164,6 +164,7 @@ run_fails 2 'takes a folder and nothing else' report --site site latest --db hol
 run_fails 2 'page.html is a file; --site takes a folder' report --site page.html --db holes.db
 mkdir mine && echo '<html></html>' >mine/index.html
 run_fails 2 'mine/index.html exists and is not a report' report --site mine --db holes.db
+equal mine/index.html "$(find mine -type f)" 'files beside the index of another'
 
 begin 'a site: a page is written again when its runs have new results, and only then'
 alter() { # FROM TO SQL...: a changed copy of a database
