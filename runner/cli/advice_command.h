@@ -24,7 +24,7 @@ const char *advice_only(struct arena *arena, const struct compare_result *result
 struct advice_how {
   unsigned processes;
   size_t nodes;     /* that the side is measured on */
-  const char *tag;  /* NULL = none */
+  const char *tag;  /* a word of a shell; NULL = none */
   const char *only; /* instead of that of the run; NULL = the same */
   const char *db;   /* " --db FILE" or "": where the command does not say itself where results go */
 };

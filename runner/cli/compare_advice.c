@@ -166,6 +166,12 @@ static const char *advice_diff(const struct advice *advice, const char *before) 
                             shell_word(advice->arena, advice->help[SIDE_B].name), advice->options);
 }
 
+/* The tag of a side as a word of a shell; NULL: it has none. */
+static const char *advice_tag_word(const struct advice *advice, size_t side) {
+  const char *tag = advice->help[side].tag;
+  return tag != NULL ? shell_word(advice->arena, tag) : NULL;
+}
+
 /* A line per side to measure: one side alone, or on several hosts. */
 static const char *advice_apart(const struct advice *advice) {
   struct arena *arena = advice->arena;
@@ -182,7 +188,7 @@ static const char *advice_apart(const struct advice *advice) {
                           shell_word(arena, names[s == SIDE_A ? SIDE_B : SIDE_A]),
                           shell_word(arena, selector_tag(names[s])), advice->options);
     }
-    const char *run = advice_run(advice, s, help[s].tag);
+    const char *run = advice_run(advice, s, advice_tag_word(advice, s));
     text = help[s].wanted > 1 ? arena_format(arena, "%sfor run in $(seq %u); do %s; done", text,
                                              help[s].wanted, run)
                               : arena_format(arena, "%s%s", text, run);
@@ -218,7 +224,7 @@ static const char *advice_turns(const struct advice *advice, const char *run) {
   const bool repeated = 2 * wanted > TURNS_MAX;
   const char *words[SIDES];
   for (size_t s = 0; s < SIDES; s++) {
-    words[s] = help[s].tag != NULL ? shell_word(arena, help[s].tag) : s == SIDE_A ? "A" : "B";
+    words[s] = help[s].tag != NULL ? advice_tag_word(advice, s) : s == SIDE_A ? "A" : "B";
   }
   const char *turns = "";
   for (unsigned i = 0; i < (repeated ? 4 : 2 * wanted); i++) {
@@ -236,8 +242,13 @@ static const char *advice_turns(const struct advice *advice, const char *run) {
 static const char *advice_commands(const struct advice *advice) {
   const struct side_advice *help = advice->help;
   const char *runs[SIDES];
+  bool quoted = false; /* a tag has a blank, for example */
   for (size_t s = 0; s < SIDES; s++) {
-    runs[s] = advice_run(advice, s, help[s].tag != NULL ? "$side" : NULL);
+    quoted =
+        quoted || (help[s].tag != NULL && strcmp(advice_tag_word(advice, s), help[s].tag) != 0);
+  }
+  for (size_t s = 0; s < SIDES; s++) {
+    runs[s] = advice_run(advice, s, help[s].tag == NULL ? NULL : quoted ? "\"$side\"" : "$side");
   }
   const bool in_turn = advice_is_both(advice) && help[SIDE_A].nodes + help[SIDE_B].nodes == SIDES &&
                        !advice_hosts_differ(advice) && strcmp(runs[SIDE_A], runs[SIDE_B]) == 0 &&

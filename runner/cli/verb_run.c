@@ -390,8 +390,14 @@ static enum status verb_run_resume(struct command *command, struct run_request *
   enum status status = record_open(request->database, &record, err);
   status = THEN(
       status, record_resume_find(record, uuid[0] != '\0' ? uuid : options->resume, &resumed, err));
-  status = THEN(status, claim_run(&request->claiming, resumed.uuid, &owner, err));
-  status = THEN(status, verb_run_resume_record(command, request, &record, &resumed, err));
+  if (status == STATUS_OK && resumed.complete) {
+    /* As after a Ctrl-C that came too late to interrupt anything. */
+    say_note(&command->common, "run:%.13s is complete: nothing is left to measure", resumed.uuid);
+    command->code = resumed.all_ok ? EXIT_DONE : EXIT_NOT_MEASURED;
+  } else {
+    status = THEN(status, claim_run(&request->claiming, resumed.uuid, &owner, err));
+    status = THEN(status, verb_run_resume_record(command, request, &record, &resumed, err));
+  }
   resumed_run_fini(&resumed);
   record_close(record);
   claim_leave_run(owner);

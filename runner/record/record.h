@@ -134,10 +134,12 @@ struct resumed_run {
   const char *scenario_text; /* resolved: stands alone */
   const char *only;          /* NULL = none */
   uint32_t processes;
+  bool complete;         /* nothing is left to measure */
+  bool all_ok;           /* and nothing went wrong */
   struct case_keys keys; /* of a run that measured but these cases of its scenario; else none */
 };
 /* `selector` names the run (runner/record/selector.h). STATUS_NOT_FOUND with what there is;
- * STATUS_INVALID when the run is complete or was imported. */
+ * STATUS_INVALID when the run was imported. */
 enum status record_resume_find(struct record *record, const char *selector, struct resumed_run *run,
                                struct error *err) CHECK_RESULT;
 void resumed_run_fini(struct resumed_run *run);

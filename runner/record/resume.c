@@ -11,7 +11,7 @@
 /* A run as it is recorded. */
 struct resumable {
   struct resumed_run run;
-  const char *status, *origin;
+  const char *origin;
   bool has_keys; /* it measured but some cases of its scenario */
 };
 
@@ -21,7 +21,8 @@ static const struct row_member RESUMABLE_MEMBERS[] = {
     ROW_COLUMN_TEXT(struct resumable, run.scenario_text, "resolved"),
     ROW_COLUMN(struct resumable, run.only, "only_glob"),
     ROW_COLUMN(struct resumable, run.processes, "processes"),
-    ROW_MEMBER_TEXT(struct resumable, status),
+    ROW_COLUMN(struct resumable, run.complete, "complete"),
+    ROW_COLUMN(struct resumable, run.all_ok, "all_ok"),
     ROW_MEMBER_TEXT(struct resumable, origin),
     ROW_MEMBER(struct resumable, has_keys),
     {0}};
@@ -40,10 +41,6 @@ enum status record_resume_find(struct record *record, const char *selector, stru
   }
   if (strcmp(resumable.origin, "measured") != 0) {
     return error_set(err, STATUS_INVALID, "run %s was imported: there is nothing to resume",
-                     ref.uuid);
-  }
-  if (strcmp(resumable.status, "done") == 0) {
-    return error_set(err, STATUS_INVALID, "run %s is complete: there is nothing to resume",
                      ref.uuid);
   }
   resumable.run.arena = run->arena;

@@ -299,7 +299,12 @@ static void run_tell_outcome(const struct run_state *state, const char *uuid) {
 static enum status run_record_end(struct run_state *state, enum status status, enum status *ended,
                                   struct error *err, struct error *end_err) {
   *ended = STATUS_OK;
-  if (status == STATUS_OK) {
+  char nothing[CASE_REASON_MAX];
+  if (status == STATUS_OK && plan_has_nothing(state->plan, nothing)) {
+    const char *reason = arena_format(&state->arena, "nothing was measured: %s", nothing);
+    status = *ended = record_end_run(state->record, "failed", reason, err);
+    status = THEN(status, record_count_outcomes(state->record, state->counts, err));
+  } else if (status == STATUS_OK) {
     status = *ended = record_end_run(
         state->record, "done", state->plan->for_gpus ? state->request->gpus_missing : NULL, err);
     status = THEN(status, record_count_outcomes(state->record, state->counts, err));

@@ -60,7 +60,7 @@ scenario link 'trials = { min = 8, max = 8 }; max_time = "20ms"; telemetry = "10
 
 begin 'a run that skipped all of its cases says why'
 run run link.toml --set transfer.size=20TiB --db skipped.db
-run_ok show --db skipped.db
+run_fails 3 'run 1 failed: nothing was measured: needs 20480\.0 GiB on GPU 0' show --db skipped.db
 expect_out '^nothing was measured$'
 expect_out '^Skipped +5 of 5 cases: needs 20480.0 GiB on GPU 0, .* \(haul query --saved skipped --db skipped.db\)$'
 run_ok explain --db skipped.db

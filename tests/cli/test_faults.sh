@@ -59,7 +59,8 @@ expect_value crashed worker.db "select status from v_case where block = 'long'"
 expect_value ok worker.db "select status from v_case where block = 'last'"
 expect_value ok worker.db 'pragma integrity_check'
 expect_value done worker.db 'select status from v_run'
-run_error 2 '.' run --resume latest --db worker.db
+run run --resume latest --db worker.db
+expect_code 3 # nothing is left, and a case crashed
 
 begin 'Ctrl-C ends after the case, and resume measures what is left'
 start_slow "$slow" --db interrupt.db
@@ -81,7 +82,8 @@ expect_value 1 interrupt.db 'select count(*) from v_run'
 expect_value done interrupt.db 'select status from v_run'
 expect_value ok interrupt.db 'pragma integrity_check'
 equal 1 "$(($(value interrupt.db 'select count(*) from trial') > before))" 'trials were added'
-run_error 2 '.' run --resume latest --db interrupt.db
+run_ok run --resume latest --db interrupt.db
+expect_err 'is complete: nothing is left to measure'
 
 begin 'the second Ctrl-C does not wait'
 start_slow "$slow" --db twice.db

@@ -62,6 +62,8 @@ expect_value 1 sampled.db 'select count(*) > 0 from telemetry'
 
 begin 'GPUs are measured'
 run_ok run gpu.toml --db ok.db
+run_ok run --resume latest --db ok.db
+expect_err '^haul: run:[0-9a-f]{13} is complete: nothing is left to measure$'
 expect_value 8 ok.db "select count(*) from v_case where status = 'ok'"
 expect_value 1 ok.db 'select simulated from v_run'
 expect_value 1 ok.db "select count(*) > 0 from check_result where name = 'throttling'"
@@ -77,6 +79,7 @@ reject_out 'nvidia-smi'
 printf '[fake.noise]\nsed = 7\n' >typo.toml
 HAUL_FAKE_FAULTS=$scratch/typo.toml run_fails 3 'typo\.toml:2:7: unknown key "sed" in \[fake\.noise\]' run gpu.toml --db typo.db
 reject_err 'nvidia-smi'
+expect_value 'failed 0' typo.db "select status || ' ' || (reason not like '%typo.toml%') from v_run"
 
 begin 'no machine to plan for'
 run_error 2 'the machine file nope\.toml.*: No such file' plan quick --machine nope.toml
@@ -94,7 +97,8 @@ expect_code 3
 expect_err 'case up/.*: crashed: the worker process was killed by signal 11 \(SIGSEGV\)|: crashed: .*exit code'
 expect_others_ok crash.db
 run run --resume latest --db crash.db
-expect_code 2
+expect_code 3 # as before: a case crashed
+expect_err 'is complete: nothing is left to measure'
 
 begin 'a lost context'
 run_with sticky.db 'kind = "sticky"

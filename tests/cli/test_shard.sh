@@ -162,7 +162,10 @@ shard=$(find again -name '*.db')
 expect_value '40 40 done' "$shard" \
   "select count(*) || ' ' || count(distinct process) || ' ' || (select status from run) from case_run"
 uuid=${shard##*-}
-run_error 2 'complete' run --resume "run:${uuid:0:13}" --shard again --node-name a1
+run_ok run --resume "run:${uuid:0:13}" --shard again --node-name a1
+expect_err 'is complete: nothing is left to measure'
+equal 1 "$(find again -name '*.db' | wc -l)" 'shards'
+equal '' "$(find "$local_disk" -mindepth 2)" 'what is left on the local disk'
 run_error 2 'no run to resume: again has no shard other-' run --resume latest --shard again --node-name other
 run_error 2 'takes latest or run:UUID' run --resume tag:t --shard again --node-name a1
 

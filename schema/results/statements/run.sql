@@ -28,8 +28,11 @@ UPDATE run SET status = 'running', reason = NULL, ended_at_ns = NULL WHERE id = 
 SELECT id FROM run WHERE uuid = :key;
 
 -- name: find_resumable
-SELECT r.uuid, r.status, r.origin, r.scenario_path, s.resolved, r.only_glob, r.processes,
-  r.looks IS NOT NULL OR r.repeats IS NOT NULL AS has_keys
+SELECT r.uuid, r.origin, r.scenario_path, s.resolved, r.only_glob, r.processes,
+  r.looks IS NOT NULL OR r.repeats IS NOT NULL AS has_keys, r.status = 'done' AS complete,
+  -- What the exit code of that run was: reason is a GPU that could not be used.
+  r.reason IS NULL AND EXISTS (SELECT 1 FROM case_run c WHERE c.run = r.id AND c.status = 'ok')
+    AND NOT EXISTS (SELECT 1 FROM case_run c WHERE c.run = r.id AND c.status NOT IN ('ok', 'skipped')) AS all_ok
 FROM run r JOIN scenario s ON s.id = r.scenario
 WHERE r.id = :run;
 
