@@ -156,6 +156,22 @@ static const char *history_when(struct document *document, const struct results 
 /* A smaller change would read as 0.00 %. */
 #define HISTORY_SHOWN_MIN 5e-5
 
+/* "-3.16 % in the 6 runs from here on": the change is of all runs up to the next mark. */
+static const char *history_change_words(struct arena *arena, const struct history_series *series,
+                                        size_t i) {
+  const struct history_point *point = &series->points[i];
+  size_t runs = 1;
+  while (i + runs < series->point_count && series->points[i + runs].mark == HISTORY_NO_MARK) {
+    runs++;
+  }
+  const bool of_level = point->mark == HISTORY_DRIVER || point->mark == HISTORY_CHANGE;
+  const char *change = fabs(point->change) < HISTORY_SHOWN_MIN
+                           ? "no change"
+                           : arena_format(arena, "%+.2f %%", 100 * point->change);
+  return of_level && runs > 1 ? arena_format(arena, "%s in the %zu runs from here on", change, runs)
+                              : change;
+}
+
 static void history_put_marks(struct document *document, const struct results *results,
                               const struct history_series *series) {
   for (size_t i = 0; i < series->point_count; i++) {
@@ -168,9 +184,7 @@ static void history_put_marks(struct document *document, const struct results *r
                         arena_format(&document->arena, "  %s ", history_mark_sign(point->mark)),
                         "run %lld, %s: %s, %s%s", (long long)run->ref.id,
                         UNITS_UTC(run->started_at_ns, UNITS_UTC_ISO_MINUTES),
-                        fabs(point->change) < HISTORY_SHOWN_MIN
-                            ? "no change"
-                            : arena_format(&document->arena, "%+.2f %%", 100 * point->change),
+                        history_change_words(&document->arena, series, i),
                         history_mark_words(&document->arena, series, i),
                         history_when(document, results, series, i));
   }

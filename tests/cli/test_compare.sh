@@ -239,6 +239,10 @@ equal 1 "$(grep -c '%</b> the latest run differs from the level before it (p ' h
 begin 'history and outliers'
 run_ok history down/gpu0-numa0:pinned/4MiB --db r.db
 expect_out '\| .* -[23]\.[0-9]+ %, driver 580.* to 590\.44\.01'
+cp r.db later.db
+HAUL_FAKE_PROCESSES=later on_second gpu.toml -q --db later.db
+run_ok history down/gpu0-numa0:pinned/4MiB --db later.db
+expect_out '\| .* -[23]\.[0-9]+ % in the 2 runs from here on, driver 580.* to 590\.44\.01'
 run_ok history '*' --db r.db
 reject_out ': [+-]0\.00 %,'
 expect_out '^1[67] cases did not change \(-v shows each with its runs\):$'
@@ -421,6 +425,11 @@ for part in up down; do
 done
 run_ok diff run:1,run:3 run:2,run:4 --db parts.db
 expect_err "^    haul run .*--only '(up|down)\\*'.*; haul run .*--only '(up|down)\\*' .*--tag [$]side$"
+cp one.db blank.db
+run_ok tag run:1 "a b's" --db blank.db
+run_ok diff "tag:a b's" tag:b --db blank.db
+expect_err "^  for side in b 'a b'\\\\''s' 'a b'\\\\''s' b "
+expect_err '^    haul run gpu\.toml .*--tag "[$]side"$'
 run check tag:a tag:b --db one.db --strict
 expect_code 4
 # Pasted as they are, with drivers installed, the commands do decide.
