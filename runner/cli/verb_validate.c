@@ -17,7 +17,8 @@ static enum status verb_validate_run(struct command *command, struct error *err)
       settings += block_setting_count(inputs->scenarios[i]->blocks[b]);
     }
     say_note(&command->common,
-             "%s is valid: %zu block%s, %zu setting%s; haul plan shows the cases of this machine",
+             "%s is valid: %zu block%s with %zu combination%s of values; haul plan shows the cases "
+             "of this machine",
              inputs->items[i].name, blocks, strings_plural(blocks, "", "s"), settings,
              strings_plural(settings, "", "s"));
   }

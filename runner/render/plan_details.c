@@ -1,4 +1,5 @@
 /* What haul plan -v says of each block: how carefully it is measured, and beside which load. */
+#include "engine/base/text_index.h"
 #include "engine/base/units.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/check.h"
@@ -31,21 +32,27 @@ static const char *plan_trial(struct arena *arena, const struct bench_case *benc
   return arena_format(arena, "each lasts %s", plan_duration(arena, measure->min_trial_ns));
 }
 
-static const char *plan_measure(struct arena *arena, const struct bench_case *bench) {
+/* How a case is measured, in parts. */
+enum { PLAN_PARTS = 8 };
+static void plan_measure(struct arena *arena, const struct bench_case *bench,
+                         const char *parts[PLAN_PARTS]) {
   const struct measure *measure = &bench->measure;
   const char *until = measure->min_time_ns > 0
                           ? arena_format(arena, "their times add up to %s",
                                          plan_duration(arena, measure->min_time_ns))
                           : arena_format(arena, "+/- %.4g %%", 100 * measure->precision);
-  return arena_format(
-      arena,
-      "%" PRIu32 " to %" PRIu32 " trials, until %s or %s; %" PRIu32
-      " for warm-up; %s; verify %s; caches of host %s, of GPU %s; gate %s%s",
-      measure->trials_min, measure->trials_max, until, plan_duration(arena, measure->max_time_ns),
-      measure->warmup, plan_trial(arena, bench), verify_text(measure->verify),
-      host_cache_text(measure->host_cache), cache_state_text(measure->device_cache),
-      gating_text(measure->gating),
-      measure->delta > 0 ? arena_format(arena, "; delta %.4g %%", 100 * measure->delta) : "");
+  const char *const all[PLAN_PARTS] = {
+      arena_format(arena, "%" PRIu32 " to %" PRIu32 " trials, until %s or %s", measure->trials_min,
+                   measure->trials_max, until, plan_duration(arena, measure->max_time_ns)),
+      arena_format(arena, "%" PRIu32 " for warm-up", measure->warmup),
+      plan_trial(arena, bench),
+      arena_format(arena, "verify %s", verify_text(measure->verify)),
+      arena_format(arena, "host_cache %s", host_cache_text(measure->host_cache)),
+      arena_format(arena, "device_cache %s", cache_state_text(measure->device_cache)),
+      arena_format(arena, "gate %s", gating_text(measure->gating)),
+      measure->delta > 0 ? arena_format(arena, "delta %.4g %%", 100 * measure->delta) : "",
+  };
+  memcpy(parts, all, sizeof all);
 }
 
 static const char *plan_endpoint(struct arena *arena, const struct endpoint *endpoint) {
@@ -72,35 +79,59 @@ static const char *plan_loads(struct arena *arena, const struct bench_case *benc
   return text;
 }
 
-/* A block: its first case, and whether others differ. *settings: of the block before; blocks in a
- * row that share them say them once. */
-static void plan_put_block(struct document *document, const struct plan *plan, size_t first,
-                           const char **settings) {
-  const struct bench_case *bench = &plan->cases[first].bench;
-  const char *measure = plan_measure(&document->arena, bench);
-  const char *loads = plan_loads(&document->arena, bench);
-  bool same_measure = true;
-  bool same_loads = true;
-  SCOPED(arena_fini) struct arena arena = {0};
-  for (size_t i = first + 1; i < plan->case_count; i++) {
-    const struct bench_case *later = &plan->cases[i].bench;
-    if (strcmp(later->block, bench->block) == 0 && plan->cases[i].skip_reason == NULL) {
-      same_measure = same_measure && strcmp(plan_measure(&arena, later), measure) == 0;
-      same_loads = same_loads && strcmp(plan_loads(&arena, later), loads) == 0;
+/* What a block's cases have in common; where they differ, each value of a part: "host_cache warm or
+ * host_cache flushed". */
+struct plan_block {
+  const char *name, *settings, *loads;
+  bool same_loads;
+};
+
+static struct plan_block plan_describe_block(const struct plan *plan, size_t first,
+                                             struct arena *arena) {
+  const char *block = plan->cases[first].bench.block;
+  struct plan_block found = {.name = block, .settings = "", .same_loads = true};
+  struct text_index values[PLAN_PARTS];
+  for (size_t part = 0; part < PLAN_PARTS; part++) {
+    values[part] = (struct text_index){.arena = arena};
+  }
+  for (size_t i = first; i < plan->case_count; i++) {
+    const struct bench_case *bench = &plan->cases[i].bench;
+    if (strcmp(bench->block, block) != 0 || plan->cases[i].skip_reason != NULL) {
+      continue;
     }
+    const char *parts[PLAN_PARTS];
+    plan_measure(arena, bench, parts);
+    for (size_t part = 0; part < PLAN_PARTS; part++) {
+      (void)text_index_number(&values[part], parts[part]);
+    }
+    const char *loads = plan_loads(arena, bench);
+    found.loads = i == first ? loads : found.loads;
+    found.same_loads = found.same_loads && strcmp(loads, found.loads) == 0;
   }
-  measure = same_measure
-                ? measure
-                : arena_format(&document->arena, "%s (the first case; others differ)", measure);
-  if (strcmp(measure, *settings) != 0) {
-    document_gap(document);
-    document_put_behind(document, "Settings: ", "%s", measure);
-    *settings = measure;
+  for (size_t part = 0; part < PLAN_PARTS; part++) {
+    const char *either = "";
+    for (size_t i = 0; i < values[part].count; i++) {
+      either = arena_join(arena, either, " or ", values[part].texts[i]);
+    }
+    found.settings = arena_join(arena, found.settings, "; ", either);
   }
-  document_put_behind(document, "  ", "%s", bench->block);
-  if (loads[0] != '\0') {
-    document_put_behind(document, "    beside ", "%s%s", loads,
-                        same_loads ? "" : " (the first case; others likewise)");
+  return found;
+}
+
+/* Blocks in a row that share their settings, and the loads of each. */
+static void plan_put_blocks(struct document *document, const struct plan_block *blocks,
+                            size_t count) {
+  const char *names = "";
+  for (size_t i = 0; i < count; i++) {
+    names = arena_add_word(&document->arena, names, blocks[i].name);
+  }
+  document_gap(document);
+  document_put_behind(document, "Settings of ", "%s: %s", names, blocks[0].settings);
+  for (size_t i = 0; i < count; i++) {
+    if (blocks[i].loads[0] != '\0') {
+      document_put_behind(document, "  ", "%s beside %s%s", blocks[i].name, blocks[i].loads,
+                          blocks[i].same_loads ? "" : " (its first case; the others likewise)");
+    }
   }
 }
 
@@ -126,25 +157,35 @@ static void plan_put_check(struct document *document, const struct check *check,
     found = worse || found->status == CHECK_PASSED ? &results[i] : found;
   }
   const bool known = count > 0 && (found->status == CHECK_PASSED || found->status == CHECK_FAILED);
-  document_put_behind(document, "  ", "%s: wanted %s%s%s; on failure %s, if unknown %s",
-                      check_kind_text(check->kind), check->want,
-                      count == 0 ? ""
-                      : known    ? ", found "
-                                 : ", unknown: ",
-                      count == 0 ? "" : found->found, on_fail_text(check->on_fail),
-                      on_fail_text(check->on_unknown));
+  const char *outcome =
+      count > 0 ? arena_format(&document->arena, known ? "found %s" : "unknown: %s", found->found)
+      : check_needs_telemetry(check->kind) ? "not checked now: a run looks at it while it measures"
+      : check->kind == CHECK_CACHE_FLUSH   ? "not checked now: a run proves it before it measures"
+                                           : "not checked: there is no GPU";
+  document_put_behind(document, "  ", "%s: wanted %s, %s; on failure %s, if unknown %s",
+                      check_kind_text(check->kind), check->want, outcome,
+                      on_fail_text(check->on_fail), on_fail_text(check->on_unknown));
 }
 
 void plan_put_details(struct document *document, const struct plan *plan) {
   const struct scenario *scenario = plan->scenario;
   const char *last = NULL; /* cases of a block mostly stand together */
-  const char *settings = "";
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct plan_block *blocks = NULL;
+  size_t count = 0;
+  size_t capacity = 0;
   for (size_t i = 0; i < plan->case_count; i++) {
     const char *block = plan->cases[i].bench.block;
     if ((last == NULL || strcmp(block, last) != 0) && plan_is_first_of_block(plan, i)) {
-      plan_put_block(document, plan, i, &settings);
+      *ARENA_ADD(&arena, blocks, count, &capacity) = plan_describe_block(plan, i, &arena);
     }
     last = plan->cases[i].skip_reason == NULL ? block : last;
+  }
+  for (size_t first = 0, next = 0; first < count; first = next) {
+    while (next < count && strcmp(blocks[next].settings, blocks[first].settings) == 0) {
+      next++;
+    }
+    plan_put_blocks(document, &blocks[first], next - first);
   }
   if (scenario != NULL && scenario->check_count > 0) {
     document_part(document, "Checks");

@@ -157,15 +157,22 @@ expect_err '^<stdin>:3:2: error: '
 begin 'plan -v shows settings, loads and checks'
 machine=$source_folder/tests/machines/h200x4.toml
 run_ok plan nvbandwidth --machine "$machine" -t host_to_device_bidirectional_memcpy_ce device_local_copy -v
-expect_out '^  host_to_device_bidirectional_memcpy_ce$'
-expect_out '^Settings: 6 to 60 trials, until \+/- 0.2 % or 100ms; 1 for warm-up; each lasts 8ms; verify once; '
+expect_out '^Settings of device_local_copy: 6 to 60 trials, until \+/- 0.2 % or 100ms; 1 for warm-up; each lasts 8ms; verify once; '
 run_ok plan quick --machine "$machine" --only host_to_device --set measure.host_cache=flushed -v
-expect_out '^Settings: .*; one copy per trial, because of host_cache; '
+expect_out '^Settings of host_to_device: .*; one copy per trial, because of host_cache; '
 reject_out 'each lasts'
+scenario both '[checks]; throttling = { want = "none" }; cache_flush = { want = "proven" }; gpu_name = { want = "*H200*" }' \
+  'a | { numa = 0 } | { numa = 0 } | 4096 | method = "cpu"; host_cache = ["warm", "flushed"]'
+run_ok plan both.toml --machine "$machine" -v
+expect_out '^Settings of a: .*; host_cache warm or host_cache flushed; device_cache warm; gate on'
+expect_out '^  throttling: wanted none, not checked now: a run looks at it while it measures; '
+expect_out '^  cache_flush: wanted proven, not checked now: a run proves it before it measures; '
+run_ok plan both.toml --machine "$source_folder/tests/machines/no-gpu.toml" -v
+expect_out '^  gpu_name: wanted [^,]*, not checked: there is no GPU; '
 run_ok plan nvbandwidth --machine "$machine" -t host_to_device_bidirectional_memcpy_ce device_local_copy -v
-expect_out '^    beside gpu0 -> numa0:pinned by ce, 384MiB, started by the source \(the first'
+expect_out '^  host_to_device_bidirectional_memcpy_ce beside gpu0 -> numa0:pinned by ce, 384MiB, started by the source \(its first'
 expect_out '^  gpu_idle: wanted true, found [^;]*; on failure warn, if unknown '
-equal 1 "$(grep -c '^    beside ' out)" 'blocks with a load'
+equal 1 "$(grep -c ' beside ' out)" 'blocks with a load'
 run_ok plan nvbandwidth --machine "$machine" -t 0
 if grep -q '^Settings' out; then bad 'settings without -v'; else good; fi
 

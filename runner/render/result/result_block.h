@@ -124,6 +124,8 @@ const char *result_method(const struct run_row *row);
 /* The words of numbers, and which rate they are where it is not the typical one: "GB/s,
  * undisturbed". row may be NULL. */
 const char *result_figure_words(struct arena *arena, const struct run_row *row, const char *words);
+/* "GB/s of all flows, over one window", of a row with several; NULL = of rows that differ. */
+const char *result_flows_words(const struct run_row *row);
 /* "64MiB"; "several sizes" where the flows of the case differ, "" where there is none. */
 const char *result_size(struct arena *arena, const struct run_row *row);
 /* "from.memory=pinned size=64KiB" as keys and values. */

@@ -2,6 +2,8 @@
  * direction in words, the setting, the labels of rows and columns. */
 #include "runner/render/result/result_layout.h"
 
+#include "engine/base/strings.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -102,6 +104,12 @@ void layout_label_matrix(const struct layout_maker *maker, struct result_facet *
   facet->setting = layout_setting(maker, first, false);
 }
 
+const char *result_flows_words(const struct run_row *row) {
+  return row != NULL && row->flows == 2 && strings_equal(row->direction, "both")
+             ? "GB/s of both ways (--) together, over one window"
+             : "GB/s of all flows, over one window";
+}
+
 static const char *grid_words(const struct layout_maker *maker, const struct result_facet *facet,
                               enum row_class class, const char *source, const char *target) {
   struct arena *arena = maker->arena;
@@ -123,7 +131,7 @@ static const char *grid_words(const struct layout_maker *maker, const struct res
   case CLASS_LOCAL:
     return facet_local_words(arena, facet);
   case CLASS_AT_ONCE:
-    return arena_format(arena, "GB/s of all flows, over one window%s", load);
+    return arena_format(arena, "%s%s", result_flows_words(first), load);
   case CLASS_CHASE:
     return from == NULL ? "ns per hop: memory of the first place, read by the second"
                         : arena_format(arena, "ns per hop: memory of %s, read by %s", from, to);

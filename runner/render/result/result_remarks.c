@@ -293,7 +293,8 @@ static const char *remarks_describe(const struct result_remarks *remarks,
   const char *reached =
       several ? " in some processes"
       : few   ? ": too few for a 95 % interval"
-              : arena_format(remarks->arena, ": %s", result_within(remarks->arena, widest));
+              : arena_format(remarks->arena, ": %s%s", noisy->count > 1 ? "up to " : "",
+                             result_within(remarks->arena, widest));
   return arena_format(remarks->arena, "Precision target missed%s %s. %s", reached,
                       noisy->stop == STOP_TIME ? "when max_time ended" : "after trials.max trials",
                       remarks_describe_noise(remarks, noisy, few));

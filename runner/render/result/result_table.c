@@ -232,9 +232,9 @@ static const char *case_table_words(struct arena *arena, const struct run_row *r
   const char *method = result_method(row);
   const bool several = row->flows > 1;
   const char *what = strcmp(row->kind, "compute") == 0 ? "rate of the kernel"
-                     : !isnan(row->gbps) ? several ? "GB/s of all flows, over one window" : "GB/s"
-                     : !isnan(row->ns_per_hop) ? "ns per hop: one load of a pointer chase"
-                     : row->measure == NULL    ? ""
+                     : !isnan(row->gbps)               ? several ? result_flows_words(row) : "GB/s"
+                     : !isnan(row->ns_per_hop)         ? "ns per hop: one load of a pointer chase"
+                     : row->measure == NULL            ? ""
                      : strcmp(row->measure, "latency") == 0
                          ? "time of one operation that waits for the one before"
                          : "operations per clock on one SM, of independent chains";
@@ -268,7 +268,7 @@ static void case_table_print_shared_heading(struct result_page *page,
   const bool several =
       ALL_OF(i, table->set.row_count, table->rows[i] == NULL || table->rows[i]->flows > 1);
   const char *words = result_figure_words(table->arena, table->rows[0],
-                                          several ? "GB/s of all flows, over one window" : "");
+                                          several ? result_flows_words(table->rows[0]) : "");
   if (size != NULL) {
     words = arena_join(table->arena, arena_around(table->arena, "Size: ", size, ""), "; ", words);
   }

@@ -478,6 +478,25 @@ TEST(the_rest_is_tables) {
          "path     GB/s  % of peak\n"
          "2flows  80.00       20.0\n"
          "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
+  const struct said both[] = {{.block = "g",
+                               .path = "numa0--gpu1",
+                               .axes = "method=ce",
+                               .flows = 2,
+                               .direction = "both",
+                               .gbps = 80},
+                              {.block = "g",
+                               .path = "numa0--gpu1",
+                               .axes = "method=sm",
+                               .flows = 2,
+                               .direction = "both",
+                               .gbps = 80}};
+  EXPECT(both, 0,
+         "g\n"
+         "several sizes: GB/s of both ways (--) together, over one window\n"
+         "path         settings    GB/s  % of peak\n"
+         "numa0--gpu1  method=ce  80.00       20.0\n"
+         "numa0--gpu1  method=sm  80.00       20.0\n"
+         "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
 }
 
 /* A chase in ns and clocks per hop, arithmetic in what its measure is called by. */
@@ -566,9 +585,9 @@ TEST(what_is_not_precise_enough_is_marked) {
          "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
          "a  Not gated\n"
-         "b  2 cases: Precision target missed: +/- 0.94 % when max_time ended. The noise is "
-         "random. More time\n"
-         "   helps: --set measure.max_time=TIME\n"
+         "b  2 cases: Precision target missed: up to +/- 0.94 % when max_time ended. The noise is "
+         "random. More\n"
+         "   time helps: --set measure.max_time=TIME\n"
          "c  Precision target missed in some processes after trials.max trials. More trials may "
          "help: --set\n"
          "   measure.trials.max=N\n");
@@ -626,9 +645,9 @@ TEST(kinds_of_noise_have_a_remark_each) {
          "numa0:pinned-gpu0  threads=5  10.0    1.0        2.5  d\n"
          "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
          "\n"
-         "a  2 cases: Precision target missed: +/- 1 % when max_time ended. Dips of 5.2 to\n"
-         "   18 ms, up to 14 % slower, as when other programs use the host's memory or\n"
-         "   processors. More time does not help.\n"
+         "a  2 cases: Precision target missed: up to +/- 1 % when max_time ended. Dips of\n"
+         "   5.2 to 18 ms, up to 14 % slower, as when other programs use the host's memory\n"
+         "   or processors. More time does not help.\n"
          "b  Precision target missed: +/- 1 % when max_time ended. Results drifted by up\n"
          "   to 8 % during the case. More time does not help. If the first trials are\n"
          "   slow, raise measure.warmup.\n"
