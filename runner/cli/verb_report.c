@@ -236,6 +236,25 @@ static enum status verb_report_find_runs(struct command *command, struct report_
 
 /* ---- the comparison ---- */
 
+/* The runs of side A have a section each, too, unless that is too many. */
+static void verb_report_add_side_a(struct command *command, struct report_request *request) {
+  const struct results *results = request->compared->results;
+  struct run_ref *runs =
+      arena_array(&command->arena, request->run_count + results->run_count, sizeof *runs);
+  size_t count = request->run_count;
+  memcpy(runs, request->runs, count * sizeof *runs);
+  for (size_t i = 0; i < results->run_count; i++) {
+    const struct run_ref *run = &results->runs[i].ref;
+    if (request->compared->sides[i] == SIDE_A && !ANY_OF(k, count, runs[k].id == run->id)) {
+      runs[count++] = *run;
+    }
+  }
+  if (count <= REPORT_RUNS_MAX) {
+    request->runs = runs;
+    request->run_count = count;
+  }
+}
+
 /* Two runs are compared if they can be; runs that --against names must be comparable. */
 static enum status verb_report_compare_sides(struct command *command, struct compare_result *result,
                                              struct report_request *request, struct error *err) {
@@ -252,6 +271,7 @@ static enum status verb_report_compare_sides(struct command *command, struct com
   const bool alike = status == STATUS_OK && diff_any_on_both(result->comparison);
   if (status == STATUS_OK && (alike || asked)) {
     request->compared = result;
+    verb_report_add_side_a(command, request);
     return STATUS_OK;
   }
   if (asked || (status != STATUS_OK && status != STATUS_INVALID)) {
@@ -435,7 +455,7 @@ const struct verb VERB_REPORT = {
         "tag or driver selects all of its runs; the default is latest. Each run has a section with "
         "its answer, the state of the machine, the results, and the reasons of missing results. If "
         "two RUN are given, the second is compared with the first as haul diff does. --against and "
-        "--baseline compare all RUN with other runs.\n\n"
+        "--baseline compare all RUN with other runs, which have sections too.\n\n"
         "--fleet puts many nodes on one page, by default the fleet that was measured last: slow "
         "GPUs, links and nodes with UUID and PCI address, missing nodes, nodes by blocks, and the "
         "changes since the fleet before.\n\n"

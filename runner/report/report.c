@@ -339,6 +339,21 @@ static void report_add_entry(struct report *report, const char *id, const char *
   report->entries[report->entry_count++] = (struct page_entry){id, text, extra};
 }
 
+/* "A, run 3: quick on node1, 2026-11-26 12:21": on which side of the comparison a run is. */
+static const char *report_entry_text(struct report *report, size_t i) {
+  const struct compare_result *compared = report->request->compared;
+  struct page_run *run = &report->runs[i];
+  const char *title = page_run_title(run);
+  for (size_t r = 0; compared != NULL && r < compared->results->run_count; r++) {
+    if (compared->results->runs[r].ref.id == report->request->runs[i].id &&
+        compared->sides[r] != SIDE_NONE) {
+      return arena_format(&report->arena, "%c, run %s: %s", side_letter(compared->sides[r]),
+                          run->number, title);
+    }
+  }
+  return arena_format(&report->arena, "run %s: %s", run->number, title);
+}
+
 static void report_find_entries(struct report *report) {
   const struct report_request *request = report->request;
   report->entries = arena_array(&report->arena, request->run_count + 1, sizeof *report->entries);
@@ -348,9 +363,7 @@ static void report_find_entries(struct report *report) {
   for (size_t i = 0; i < request->run_count; i++) {
     const struct page_run *run = &report->runs[i];
     const char *tag = result_set_optional(&run->parts[RUN_PART_SUMMARY], 0, "tag");
-    report_add_entry(report, run->id, page_run_title(&report->runs[i]),
-                     arena_format(&report->arena, "run %s%s%s", run->number,
-                                  tag != NULL ? ", " : "", tag != NULL ? tag : ""));
+    report_add_entry(report, run->id, report_entry_text(report, i), tag != NULL ? tag : "");
   }
 }
 

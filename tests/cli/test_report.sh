@@ -127,7 +127,7 @@ begin 'several runs: a table of contents and a section each'
 run report all.html run:1 latest run:1 --db r.db
 expect_page all.html
 equal 2 "$(grep -cE '<section id="run-[0-9]+"' all.html)" 'sections'
-page all.html '<li><a href="#run-2">comm-scope-fig06 on '
+page all.html '<li><a href="#run-2">run 2: comm-scope-fig06 on '
 expect_err 'wrote all\.html \(2 runs\)'
 
 begin 'two runs that have nothing in common are not compared'
@@ -184,7 +184,7 @@ page c.html '<p class="lead">Driver 580[0-9.]+ -&gt; 590\.44\.01</p>'
 equal 2 "$(grep -c '>REGRESSED?<' c.html)" 'cases that regressed'
 page c.html '<tr id="case-0"><td><span class="badge bad">REGRESSED\?</span></td><th scope="row">(<a href="#cell-0">)?down/gpu0-numa0:pinned/'
 page c.html '<li class="bad">2 regressed, 10 same \(all provisional\): 580[0-9.]+ -&gt; 590\.44\.01 \(gpu0-numa0:pinned, -'
-page c.html 'run 1, before</small>'
+page c.html '<a href="#run-1">A, run 1: [^<]*</a> <small>before</small>'
 page c.html 'To see what changed: <code>haul diff tag:before tag:after --db c.db</code>'
 page c.html '<td>power_limit</td>.*<td>[0-9]+ W</td>'
 page c.html 'Median change over 12 cases:'
@@ -210,7 +210,9 @@ run report b.html --baseline good --db c.db
 expect_page b.html
 page b.html '<b>A  </b>baseline:good: driver 580[^<]*; runs? [0-9]+ of [0-9: -]+ UTC</p>'
 equal 2 "$(grep -c '>REGRESSED?<' b.html)" 'cases that regressed since the baseline'
-equal 1 "$(grep -cE '<section id="run-[0-9]+"' b.html)" 'sections of runs'
+equal 2 "$(grep -cE '<section id="run-[0-9]+"' b.html)" 'sections of runs'
+page b.html '<a href="#run-[0-9]+">A, run [0-9]+: [^<]*</a> <small>before</small>'
+page b.html '<a href="#run-[0-9]+">B, run [0-9]+: '
 run_error 2 'no baseline "god"' report b.html --baseline god --db c.db
 run_error 2 'on both sides' report b.html latest --against latest --db c.db
 page b.html 'baseline:good'
