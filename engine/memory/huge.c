@@ -122,10 +122,13 @@ static enum status take_transparent(const struct memory_context *context, struct
   return error_set(err, STATUS_UNSUPPORTED,
                    "2 MiB pages: %" PRIu64 " reserved ones are free on NUMA node %" PRId32
                    ", %" PRIu64 " are needed, and transparent ones (setting: %s) hold %" PRIu64
-                   " of %" PRIu64 " MiB%s",
+                   " of %" PRIu64 " MiB%s; as root, %s",
                    free_reserved_pages(context, buffer->endpoint.index), buffer->endpoint.index,
                    buffer->mapped_bytes / PAGES_HUGE_BYTES, setting, huge_bytes >> 20,
-                   buffer->mapped_bytes >> 20, known ? "" : " (the kernel does not say)");
+                   buffer->mapped_bytes >> 20, known ? "" : " (the kernel does not say)",
+                   strcmp(setting, "never") == 0
+                       ? "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled allows them"
+                       : "echo 1 >/proc/sys/vm/compact_memory makes room for them");
 }
 
 static void huge_release(const struct memory_context *context, struct buffer *buffer) {
