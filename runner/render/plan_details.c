@@ -89,7 +89,10 @@ struct plan_block {
 static struct plan_block plan_describe_block(const struct plan *plan, size_t first,
                                              struct arena *arena) {
   const char *block = plan->cases[first].bench.block;
-  struct plan_block found = {.name = block, .settings = "", .same_loads = true};
+  struct plan_block found = {.name = block,
+                             .settings = "",
+                             .loads = plan_loads(arena, &plan->cases[first].bench),
+                             .same_loads = true};
   struct text_index values[PLAN_PARTS];
   for (size_t part = 0; part < PLAN_PARTS; part++) {
     values[part] = (struct text_index){.arena = arena};
@@ -104,9 +107,7 @@ static struct plan_block plan_describe_block(const struct plan *plan, size_t fir
     for (size_t part = 0; part < PLAN_PARTS; part++) {
       (void)text_index_number(&values[part], parts[part]);
     }
-    const char *loads = plan_loads(arena, bench);
-    found.loads = i == first ? loads : found.loads;
-    found.same_loads = found.same_loads && strcmp(loads, found.loads) == 0;
+    found.same_loads = found.same_loads && strcmp(plan_loads(arena, bench), found.loads) == 0;
   }
   for (size_t part = 0; part < PLAN_PARTS; part++) {
     const char *either = "";
@@ -169,14 +170,14 @@ static void plan_put_check(struct document *document, const struct check *check,
 
 void plan_put_details(struct document *document, const struct plan *plan) {
   const struct scenario *scenario = plan->scenario;
-  const char *last = NULL; /* cases of a block mostly stand together */
+  const char *last = ""; /* cases of a block mostly stand together */
   SCOPED(arena_fini) struct arena arena = {0};
   struct plan_block *blocks = NULL;
   size_t count = 0;
   size_t capacity = 0;
   for (size_t i = 0; i < plan->case_count; i++) {
     const char *block = plan->cases[i].bench.block;
-    if ((last == NULL || strcmp(block, last) != 0) && plan_is_first_of_block(plan, i)) {
+    if (strcmp(block, last) != 0 && plan_is_first_of_block(plan, i)) {
       *ARENA_ADD(&arena, blocks, count, &capacity) = plan_describe_block(plan, i, &arena);
     }
     last = plan->cases[i].skip_reason == NULL ? block : last;

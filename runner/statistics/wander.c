@@ -245,6 +245,9 @@ struct wander wander_average(const struct wander_order *order, const struct wand
   double means[2] = {0, 0};
   double squares[2] = {0, 0};
   double own_dfs = 0;
+  if (!(order->spread_df > 0 && df > 0 && own_df > 0)) {
+    return (struct wander){1, df}; /* as if runs are independent: no variance is known */
+  }
   for (size_t m = 0; m < WANDER_MODELS; m++) {
     const double factor = order->factors[m];
     means[0] += belief->common[m] * factor;

@@ -47,7 +47,7 @@ void wander_conclude(const struct wander_evidence *evidence, const double *prior
 
 /* Of the variance of a difference: the mean factor, and the degrees of freedom, fewer for not
  * knowing which model holds (Satterthwaite's way). df: if runs are independent; own_df: the same if
- * cases share no noise. */
+ * cases share no noise. Without degrees of freedom: factor 1 and df. */
 struct wander {
   double factor, df;
 };

@@ -243,10 +243,14 @@ static struct wander_form wander_form_make(const struct wander_runs *runs, bool 
   return form;
 }
 
-/* all: how many runs each side has, of which some are looked at. */
+/* all: how many runs each side has, of which some are looked at. Nothing without a variance within
+ * the sides. */
 static void wander_set_effects(const struct wander_runs *runs, const struct wander_form *form,
                                const double all[2], struct wander_order *order) {
   const size_t n = runs->count;
+  if (!(form->spread_df > 0 && runs->counts[0] > 0 && runs->counts[1] > 0)) {
+    return;
+  }
   SCOPED(memory_free) double *moved = sample_values_new(n * n);
   const double independent = (1 / all[0] + 1 / all[1]) * form->inflation;
   for (size_t m = 0; m < WANDER_MODELS; m++) {
@@ -299,7 +303,7 @@ void wander_order_init(struct wander_order *order, const bool *is_b, size_t coun
   wander_take_some(is_b, count, &some);
   if (paired || near.count == count) { /* pairs are alike, however many there are */
     wander_set_effects(&near, &form, near.counts, order);
-  } else if (some.counts[0] > 0 && some.counts[1] > 0) {
+  } else {
     const struct wander_form of_all = wander_form_make(&some, false, arena);
     wander_set_effects(&some, &of_all, all, order);
   }

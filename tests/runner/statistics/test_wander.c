@@ -177,6 +177,27 @@ TEST(averages_lie_between) {
   ASSERT_NEAR(one.df, 1800, 1);
 }
 
+/* A run a side, one pair, or one side alone: there is no variance to divide by. */
+TEST(without_a_variance_runs_are_independent) {
+  static const bool is_b[] = {false, true, false, false};
+  static const struct {
+    size_t first, count;
+    bool paired;
+  } orders[] = {{0, 2, false}, {0, 2, true}, {2, 2, false}, {0, 1, false}};
+  const struct wander_belief belief = {.share = 0.5, .common = {[0] = 1}, .own = {[0] = 1}};
+  for (size_t i = 0; i < COUNT_OF(orders); i++) {
+    struct wander_order order;
+    wander_order_init(&order, &is_b[orders[i].first], orders[i].count, orders[i].paired, &arena);
+    for (size_t m = 0; m < WANDER_MODELS; m++) {
+      ASSERT_WITHIN(order.factors[m], 1, 0);
+      ASSERT_WITHIN(order.dfs[m], 1, 0);
+    }
+    const struct wander one = wander_average(&order, &belief, 0, 0);
+    ASSERT_WITHIN(one.factor, 1, 0);
+    ASSERT_WITHIN(one.df, 0, 0);
+  }
+}
+
 /* Nothing is known before anything is seen, and two runs a side say next to nothing. */
 TEST(few_runs_leave_all_open) {
   const struct wander_order order = order_of(2, false);
