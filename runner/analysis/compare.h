@@ -145,7 +145,9 @@ struct comparison_group {
   enum group_kind kind;
   const char *what; /* "gpu2" */
   size_t case_count;
-  struct diff_result result; /* of the mean change, of rates */
+  size_t
+      undisturbed_same; /* of these, with an undisturbed rate that is shown not to have changed */
+  struct diff_result result; /* of the mean change, of typical rates */
   double delta;              /* the mean of those of its cases */
   bool is_kept;              /* `only` has all of its cases */
   /* Reported, and worth a line: its cases that are not reported changed too, and most of them are
@@ -227,10 +229,12 @@ struct comparison {
   unsigned processes_least[SIDES]; /* the fewest that a side has in one of these rows */
 };
 
+static inline bool comparison_row_is_same_undisturbed(const struct comparison_row *row) {
+  return row->rates != NULL && row->rates->of[RATE_UNDISTURBED].result.verdict == VERDICT_SAME;
+}
 /* The typical rate changed, and the undisturbed one is shown not to have. */
 static inline bool comparison_row_is_noise(const struct comparison_row *row) {
-  return row->moved == MOVED_TYPICAL &&
-         row->rates->of[RATE_UNDISTURBED].result.verdict == VERDICT_SAME;
+  return row->moved == MOVED_TYPICAL && comparison_row_is_same_undisturbed(row);
 }
 
 /* What went wrong in b alone tells more than why a has no result. */

@@ -263,8 +263,12 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
   }
   diff_compare(cases, count, &apart, found, &summary);
   for (size_t i = 0; i < count; i++) {
-    comparison->groups[i].result = found[i];
-    comparison->groups[i].delta = cases[i].delta;
+    struct comparison_group *group = &comparison->groups[i];
+    group->result = found[i];
+    group->delta = cases[i].delta;
+    group->undisturbed_same =
+        SUM_OF(m, group->case_count,
+               comparison_row_is_same_undisturbed(&comparison->rows[group->rows[m]]));
   }
   ORDER_SORT(comparison->groups, count, groups_compare);
   struct comparison_group **by_size = arena_array(&arena, count, sizeof(void *));

@@ -223,8 +223,7 @@ const char *diff_quiet_words(struct arena *arena, const struct comparison *compa
   size_t same = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
-    same += row->rates != NULL && verdict_is_undecided(row->result.verdict) &&
-            row->rates->of[RATE_UNDISTURBED].result.verdict == VERDICT_SAME;
+    same += verdict_is_undecided(row->result.verdict) && comparison_row_is_same_undisturbed(row);
   }
   return same == 0 ? ""
                    : arena_format(arena, "The undisturbed rate of %zu undecided %s is SAME", same,
@@ -347,7 +346,11 @@ const char *diff_group_sentence(struct arena *arena, const struct comparison_gro
                      diff_percent_words(arena, group->result.change_low),
                      diff_percent_words(arena, group->result.change_high));
   }
-  return arena_add(arena, text, "threshold %.2g %%)", 100 * group->delta);
+  text = arena_add(arena, text, "threshold %.2g %%)", 100 * group->delta);
+  return group->undisturbed_same == 0
+             ? text
+             : arena_add(arena, text, ", with noise: the undisturbed rate of %zu is SAME",
+                         group->undisturbed_same);
 }
 
 const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row) {

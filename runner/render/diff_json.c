@@ -281,6 +281,7 @@ JSON_OBJECT(diff_json_total, DIFF_TOTAL, const char *name, const struct comparis
   X("kind", text, group_kind_text(group->kind))                                                    \
   X("what", text, group->what)                                                                     \
   X("cases", integer, group->case_count)                                                           \
+  X("undisturbed_same", integer, group->undisturbed_same)                                          \
   X("verdict", text, verdict_text(result->verdict))                                                \
   X("provisional", boolean, result->is_provisional)                                                \
   X("doubt", text, result->is_provisional ? diff_doubt_text(result->doubt) : NULL)                 \

@@ -169,6 +169,20 @@ TEST(visits_tell_a_link_from_its_noise) {
   assert_int_equal(comparison->summary.tests, 9);
 }
 
+/* A group is of typical rates, and knows how many links did not change. */
+TEST(a_group_counts_the_links_that_are_the_same) {
+  static const char *const KEYS[] = {"a", "b", "c", "d"};
+  SCOPED(results_free_at) struct results *m = two_drivers();
+  for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
+    add_visited(m, KEYS[i], 0.95, i == 3 ? 0.97 : 1, false);
+  }
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, A_AND_B, &OPTIONS);
+  assert_true(comparison->group_count > 0);
+  assert_int_equal(comparison->groups[0].kind, GROUP_ALL);
+  assert_int_equal(comparison->groups[0].case_count, COUNT_OF(KEYS));
+  assert_int_equal(comparison->groups[0].undisturbed_same, 3);
+}
+
 /* Noise hid the link from one run of B, so that its change is provisional; that of the case is not.
  */
 TEST(a_firm_change_is_firm_where_the_link_tells_its_size) {
