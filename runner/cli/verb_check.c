@@ -272,7 +272,7 @@ static enum status verb_check_pass(struct command *command, const struct compari
             ? ""
             : arena_format(&command->arena, ", %zu not compared (%s)", incomparable, reason),
         verdicts[VERDICT_INSUFFICIENT] > 0
-            ? "Measure more runs of each side"
+            ? "Measure more runs"
             : "More runs would not decide: raise --delta, or make the machine quieter");
   }
   if (incomparable > 0 || !diff_any_on_both(comparison)) {
