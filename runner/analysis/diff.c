@@ -149,13 +149,15 @@ static double diff_half_width(const struct effect *effect) {
   return effect_interval(effect, 0.95).high - effect->difference;
 }
 
-/* Without peers. The pooled variance is that of one side where the other has one observation. */
+/* Without peers. The pooled variance is that of one side where the other has one observation; two
+ * or three on each do not tell which one is noisier. */
 static struct effect diff_welch(const struct work *work) {
   const bool one_sided = work->a.count < 2 || work->b.count < 2;
-  const struct variance_prior none = {.pooled_df = work->pooled_df};
-  struct effect effect =
-      one_sided ? effect_moderated(&work->a, &work->b, &none) : effect_welch(&work->a, &work->b);
   const size_t fewer = work->a.count < work->b.count ? work->a.count : work->b.count;
+  const bool pooled = work->a.count == work->b.count && fewer < DIFF_PROCESSES_FIRM;
+  const struct variance_prior none = {.pooled_df = work->pooled_df};
+  struct effect effect = one_sided || pooled ? effect_moderated(&work->a, &work->b, &none)
+                                             : effect_welch(&work->a, &work->b);
   if (one_sided || work->a.count != work->b.count) {
     effect.df = one_sided ? work->pooled_df : (double)fewer - 1;
   }
@@ -386,6 +388,40 @@ static bool diff_is_two_by_two(const struct work *work) {
          work->b.count == 2;
 }
 
+/* The effect with unit `other` of b exchanged for one of a, in one spread of its own or that of its
+ * peers. */
+static struct effect diff_exchange(const struct work *work, size_t other, bool alone) {
+  const struct variance_prior none = {.pooled_df = work->pooled_df};
+  return permutations_exchange(work->a_units.values, work->b_units.values, other,
+                               work->prior.known && !alone ? &work->prior.both : &none);
+}
+
+/* Where more than a tenth of the intervals exclude 0 once a unit of each side is exchanged, cases
+ * have two levels, and chance puts all of one on one side in an eighth of them. No interval of such
+ * a case alone tells that: each also gets the spread that it has when exchanged. */
+static void diff_widen_intervals(struct work *work, size_t count, struct diff_result *results) {
+  size_t known = 0;
+  size_t excluded = 0;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t other = 0; other < 2 && diff_is_two_by_two(&work[i]); other++) {
+      const struct effect effect = diff_exchange(&work[i], other, false);
+      excluded += effect_p(&effect, 0) <= 0.05;
+      known++;
+    }
+  }
+  for (size_t i = 0; i < count && (double)excluded > DIFF_CHANCE_SHARE * (double)known; i++) {
+    for (size_t other = 0; other < 2 && diff_is_two_by_two(&work[i]); other++) {
+      struct effect effect = diff_exchange(&work[i], other, true);
+      effect.difference = work[i].difference;
+      const double half = diff_half_width(&effect);
+      if (effect.difference + half > work[i].interval.high && isfinite(results[i].change_low)) {
+        results[i].change_low = expm1(effect.difference - half);
+        results[i].change_high = expm1(effect.difference + half);
+      }
+    }
+  }
+}
+
 /* Two units a side show hardly how long the tails of their noise are, but all cases together do:
  * with one unit of each side exchanged, no change is left, and what is found then is chance. If
  * that is more than a tenth as much as is found, q is its share (Tusher, Tibshirani and Chu 2001,
@@ -403,10 +439,7 @@ static void diff_exchange_units(const struct work *work, size_t count, double ra
   }
   for (size_t i = 0; i < count && found > 0; i++) {
     for (size_t other = 0; other < 2 && diff_is_two_by_two(&work[i]); other++) {
-      const struct variance_prior none = {.pooled_df = work[i].pooled_df};
-      const struct effect effect =
-          permutations_exchange(work[i].a_units.values, work[i].b_units.values, other,
-                                work[i].prior.known ? &work[i].prior.both : &none);
+      const struct effect effect = diff_exchange(&work[i], other, false);
       by_chance += effect_p(&effect, work[i].delta) <= cut;
     }
   }
@@ -539,6 +572,9 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
       diff_test_case(&cases[i], options, &work[i], &results[i]);
     }
     p[i] = results[i].p;
+  }
+  if (options->method == DIFF_MODERATED) {
+    diff_widen_intervals(work, own, results);
   }
   diff_set_share(results, own, summary);
   summary->tests = fdr_q_values(p, count, p);

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double STEP_LEAST = 1e-4;   /* of a time: finer steps do not matter */
+static const double STEP_LEAST = 1e-5;   /* of a time: finer steps do not matter */
+static const double EQUAL = 1e-12;       /* logarithms of one time */
 static const double ON_STEP = 1e-5;      /* of a step: so near is a multiple */
 static const double HALVES_MOST = 0.2;   /* of times that are the middle of two steps: medians */
 static const double MIXED_COUNTS = 0.75; /* the middle has no edge */
@@ -35,7 +36,7 @@ static size_t clock_take_values(const struct diff_case *c, double *different) {
   }
   sample_sort(different, count);
   for (size_t i = 0; i < count; i++) {
-    if (used == 0 || different[i] - different[used - 1] >= 1e-12) {
+    if (used == 0 || different[i] - different[used - 1] >= EQUAL) {
       different[used++] = different[i];
     }
   }
@@ -57,8 +58,9 @@ static double clock_find_step(const struct step_time *times, size_t count) {
   double step = times[0].ns;
   size_t different = 1;
   for (size_t i = 1; i < count; i++) {
-    if (times[i].ns > times[i - 1].ns * (1 + 1e-12)) {
+    if (times[i].ns > times[i - 1].ns * (1 + EQUAL)) {
       step = clock_common_step(times[i].ns, step, STEP_LEAST * times[0].ns);
+      step = times[i].ns / round(times[i].ns / step); /* to all digits */
       different++;
     }
   }
@@ -70,7 +72,7 @@ static double clock_find_step(const struct step_time *times, size_t count) {
 }
 
 static bool clock_reads_alike(const struct sample *side) {
-  return side->variance < STEP_LEAST * STEP_LEAST;
+  return side->variance < EQUAL;
 }
 
 /* The variance that rounding adds to the mean of one side. Noise beyond a step's size averages it

@@ -51,10 +51,11 @@ struct work {
   /* Of runs whose order matters: how their level may wander. Else NULL. */
   const struct wander_order *wander_order;
   const struct wander_belief *wander;
-  bool mixed;          /* units at two levels, both on one side */
-  double walk_p;       /* as p, of a level that is a random walk from run to run */
-  double run_variance; /* of one run each, from earlier runs; 0 = not known */
-  struct sample a, b;  /* their summaries */
+  struct order_averages *averages; /* of all cases */
+  bool mixed;                      /* units at two levels, both on one side */
+  double walk_p;                   /* as p, of a level that is a random walk from run to run */
+  double run_variance;             /* of one run each, from earlier runs; 0 = not known */
+  struct sample a, b;              /* their summaries */
   double pooled_variance, pooled_df;
   struct diff_prior prior;
   double delta;         /* ln */
@@ -106,5 +107,6 @@ void diff_order_take_trends(const struct diff_case *cases, struct work *work, si
  * is in one slow wave (the eigenvalues of its covariance fall with the square of their number),
  * which is worth two to three degrees of freedom a side, however many runs there are. */
 struct effect diff_order_walk(const struct work *work, struct effect effect);
-/* The effect, where the level may wander as all cases say. */
+/* The effect, where the level may wander as all cases say. Degrees of freedom within 2 % of each
+ * other count as equal: their averages are made once. */
 struct effect diff_order_wander(const struct work *work, struct effect effect);

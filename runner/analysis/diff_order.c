@@ -24,6 +24,34 @@ struct effect diff_order_walk(const struct work *work, struct effect effect) {
   return effect;
 }
 
+/* Averages that were made already, by what they are of. */
+enum { AVERAGES = 256 };
+struct order_averages {
+  struct order_average {
+    const struct wander_order *order;
+    const struct wander_belief *belief;
+    long df, own_df; /* steps of 2 % */
+    struct wander average;
+  } known[AVERAGES];
+};
+#define DF_STEPS 50
+#define DF_MOST  1e6
+
+static struct wander order_average(const struct work *work, double df, double own_df) {
+  const struct order_average asked = {.order = work->wander_order,
+                                      .belief = work->wander,
+                                      .df = lround(DF_STEPS * log(fmin(df, DF_MOST))),
+                                      .own_df = lround(DF_STEPS * log(fmin(own_df, DF_MOST)))};
+  struct order_average *known =
+      &work->averages->known[(size_t)(asked.df + 7 * asked.own_df) % AVERAGES];
+  if (known->order != asked.order || known->belief != asked.belief || known->df != asked.df ||
+      known->own_df != asked.own_df) {
+    *known = asked;
+    known->average = wander_average(asked.order, asked.belief, df, own_df);
+  }
+  return known->average;
+}
+
 struct effect diff_order_wander(const struct work *work, struct effect effect) {
   if (work->wander != NULL) {
     /* Peers of equal sides tell more of what a case does not share with them. */
@@ -31,8 +59,7 @@ struct effect diff_order_wander(const struct work *work, struct effect effect) {
     const double own_df = learns ? fmin(work->pooled_df + work->prior.both.df,
                                         work->pooled_df * work->wander->own_series)
                                  : 0;
-    const struct wander average =
-        wander_average(work->wander_order, work->wander, effect.df, fmax(own_df, effect.df));
+    const struct wander average = order_average(work, effect.df, fmax(own_df, effect.df));
     effect.error *= sqrt(average.factor);
     effect.df = average.df;
   }
@@ -103,6 +130,7 @@ void diff_order_find(const struct diff_case *cases, struct work *work, size_t co
   struct time_order_seen seen = {.arena = arena};
   struct time_order_seen others = {.arena = arena};
   struct wander_belief *belief = arena_array(arena, 1, sizeof *belief);
+  struct order_averages *averages = arena_array(arena, 1, sizeof *averages);
   size_t used = 0;
   double steps = 0;
   double variance = 0;
@@ -118,6 +146,7 @@ void diff_order_find(const struct diff_case *cases, struct work *work, size_t co
                        cases[i].started, work[i].paired);
     work[i].wander_order = &kind->order;
     work[i].wander = belief;
+    work[i].averages = averages;
     if (options->apart) { /* a group says itself what its cases have in common */
       struct wander_evidence evidence = {0};
       struct wander_belief *alone = arena_array(arena, 1, sizeof *alone);

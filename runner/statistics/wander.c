@@ -1,6 +1,7 @@
 #include "runner/statistics/wander.h"
 
 #include "runner/statistics/dependence.h"
+#include "runner/statistics/distributions.h"
 #include "runner/statistics/sample.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static const struct {
                {0.85, 0.1, 5}, {0.95, 0.125, 5}, {1, 0.15, 7}};
 enum { CLASS_COUNT = COUNT_OF(CLASSES) };
 /* That what cases have in common wanders as slowly as what each has for itself. */
-static const double ALIKE = 0.9;
+static const double ALIKE = 0.75;
 
 static const double TREND = 0.1; /* before anything is seen */
 
@@ -151,16 +152,22 @@ static double wander_weigh(const double *logs, size_t log_count, double share, c
   return TREND * trends / (TREND * trends + (1 - TREND) * sum);
 }
 
-/* What cases have in common is a mean, with less noise: all proportions are as likely as before. */
+/* What cases have in common is a mean, with less noise beside it than a case has: the larger the
+ * level is to the noise, the likelier, by its rank in the class. */
 static void wander_of_machine(const double own[WANDER_MODELS], double machine[WANDER_MODELS]) {
   double alike[CLASS_COUNT] = {0};
+  double ranks[CLASS_COUNT] = {0};
+  double rank[WANDER_MODELS];
   for (size_t m = 0; m < WANDER_MODELS; m++) {
-    alike[wander_class(m)] += own[m];
+    const size_t class = wander_class(m);
+    rank[m] = m > 0 && wander_class(m - 1) == class ? rank[m - 1] + 1 : 1;
+    alike[class] += own[m];
+    ranks[class] += rank[m];
   }
   for (size_t m = 0; m < WANDER_MODELS; m++) {
     const size_t class = wander_class(m);
-    machine[m] =
-        ALIKE * alike[class] / (double)CLASSES[class].models + (1 - ALIKE) * wander_prior(m);
+    const double probability = ALIKE * alike[class] + (1 - ALIKE) * CLASSES[class].probability;
+    machine[m] = probability * rank[m] / ranks[class];
   }
 }
 
@@ -240,36 +247,132 @@ void wander_conclude(const struct wander_evidence *evidence, const double *prior
 
 /* ---- all models ---- */
 
+static const double DF_MIN = 0.3, DF_MAX = 1e4, ACCURACY = 1e-4;
+
+/* One of the t distributions that the difference may have, in standard errors of independent runs.
+ */
+struct wander_part {
+  double weight, scale, df;
+};
+
+/* Beyond a distance, on either side. */
+static double wander_beyond(const struct wander_part *parts, size_t count, double distance) {
+  double sum = 0;
+  for (size_t m = 0; m < count; m++) {
+    sum += parts[m].weight * 2 * student_upper(distance / parts[m].scale, parts[m].df);
+  }
+  return sum;
+}
+
+enum { STEPS_MAX = 12 };
+
+/* The x between two at which a falling function is 0, both in logarithms: by interpolation, with
+ * the value of an end that stays halved (Dowell and Jarratt 1971, "A modified regula falsi method",
+ * BIT 11). */
+struct wander_root {
+  double x[2], y[2]; /* above 0, below 0 */
+  bool is_below;     /* the last one */
+};
+
+static double wander_next(const struct wander_root *root) {
+  return root->x[0] + (root->x[1] - root->x[0]) * root->y[0] / (root->y[0] - root->y[1]);
+}
+
+static void wander_narrow(struct wander_root *root, double x, double y) {
+  const bool below = y < 0;
+  root->x[below] = x;
+  root->y[below] = y;
+  if (below == root->is_below) {
+    root->y[!below] /= 2;
+  }
+  root->is_below = below;
+}
+
+/* The distance that is exceeded so often, as a logarithm. */
+static double wander_distance(const struct wander_part *parts, size_t count, double level) {
+  struct wander_root root = {.x = {0, 0}};
+  double x = 0;
+  double y = log(wander_beyond(parts, count, 1) / level);
+  const double step = y > 0 ? log(2) : -log(2);
+  for (const bool above = y > 0; (y > 0) == above;) {
+    wander_narrow(&root, x, y);
+    x += step;
+    y = log(wander_beyond(parts, count, exp(x)) / level);
+  }
+  wander_narrow(&root, x, y);
+  for (int i = 0; i < STEPS_MAX && fabs(y) > ACCURACY; i++) {
+    x = wander_next(&root);
+    y = log(wander_beyond(parts, count, exp(x)) / level);
+    wander_narrow(&root, x, y);
+  }
+  return x;
+}
+
+static const double LEVEL = 0.05, FAR_LEVEL = 0.002;
+
+static double wander_spread_of(double df) {
+  return log(student_quantile(1 - FAR_LEVEL / 2, df) / student_quantile(1 - LEVEL / 2, df));
+}
+
+/* The t distribution with the same two quantiles. */
+static struct wander wander_match(const struct wander_part *parts, size_t count) {
+  const double near = wander_distance(parts, count, LEVEL);
+  const double ratio = wander_distance(parts, count, FAR_LEVEL) - near;
+  struct wander_root root = {.x = {log(DF_MIN), log(DF_MAX)}};
+  double x = root.x[0];
+  double y = 1;
+  for (size_t i = 0; i < 2; i++) {
+    root.y[i] = wander_spread_of(exp(root.x[i])) - ratio;
+  }
+  if (root.y[0] <= 0 || root.y[1] >= 0) {
+    x = root.x[root.y[0] > 0];
+    y = 0;
+  }
+  for (int i = 0; i < STEPS_MAX && fabs(y) > ACCURACY; i++) {
+    x = wander_next(&root);
+    y = wander_spread_of(exp(x)) - ratio;
+    wander_narrow(&root, x, y);
+  }
+  const double df = exp(x);
+  const double scale = exp(near) / student_quantile(1 - LEVEL / 2, df);
+  return (struct wander){scale * scale, df};
+}
+
 struct wander wander_average(const struct wander_order *order, const struct wander_belief *belief,
                              double df, double own_df) {
-  double means[2] = {0, 0};
-  double squares[2] = {0, 0};
+  double mean = 0;
+  double squares = 0;
   double own_dfs = 0;
   if (!(order->spread_df > 0 && df > 0 && own_df > 0)) {
     return (struct wander){1, df}; /* as if runs are independent: no variance is known */
   }
   for (size_t m = 0; m < WANDER_MODELS; m++) {
-    const double factor = order->factors[m];
-    means[0] += belief->common[m] * factor;
-    means[1] += belief->own[m] * factor;
-    squares[0] += belief->common[m] * factor * factor;
-    squares[1] += belief->own[m] * factor * factor;
+    mean += belief->own[m] * order->factors[m];
+    squares += belief->own[m] * order->factors[m] * order->factors[m];
     own_dfs += belief->own[m] * fmin(own_df, order->dfs[m] * own_df / order->spread_df);
   }
-  const double parts[2] = {belief->share * means[0], (1 - belief->share) * means[1]};
-  const double factor = parts[0] + parts[1];
-  /* The sum of two, with the quantile that is the mean of theirs by their shares (Cochran 1964,
-   * "Approximate significance levels of the Behrens-Fisher test", Biometrics 20). */
-  double mean_df = 0;
+  const double own = (1 - belief->share) * mean;
+  const double own_variance =
+      (1 - belief->share) * (1 - belief->share) * fmax(squares - mean * mean, 0);
+  struct wander_part parts[WANDER_MODELS];
+  size_t used = 0;
+  double sum = 0;
   for (size_t m = 0; m < WANDER_MODELS; m++) {
+    /* The sum of two, with the quantile that is the mean of theirs by their shares (Cochran 1964,
+     * "Approximate significance levels of the Behrens-Fisher test", Biometrics 20). */
     const double common = belief->share * order->factors[m];
-    const double share = common / (common + parts[1]);
+    const double factor = common + own;
+    const double share = common / factor;
     const double common_df = order->dfs[m] * fmin(df / order->spread_df, 1);
-    mean_df += belief->common[m] / (share / common_df + (1 - share) / own_dfs);
+    const double both = 1 / (share / common_df + (1 - share) / own_dfs);
+    if (belief->common[m] > 1e-6) {
+      parts[used++] = (struct wander_part){belief->common[m], sqrt(factor),
+                                           1 / (1 / both + own_variance / (2 * factor * factor))};
+      sum += belief->common[m];
+    }
   }
-  /* That a factor is not known takes degrees of freedom as if it were a chi square's. */
-  const double variance =
-      belief->share * belief->share * fmax(squares[0] - means[0] * means[0], 0) +
-      (1 - belief->share) * (1 - belief->share) * fmax(squares[1] - means[1] * means[1], 0);
-  return (struct wander){factor, 1 / (1 / mean_df + variance / (2 * factor * factor))};
+  for (size_t m = 0; m < used; m++) {
+    parts[m].weight /= sum;
+  }
+  return wander_match(parts, used);
 }

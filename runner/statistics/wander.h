@@ -45,9 +45,11 @@ struct wander_belief {
 void wander_conclude(const struct wander_evidence *evidence, const double *prior,
                      struct wander_belief *belief);
 
-/* Of the variance of a difference: the mean factor, and the degrees of freedom, fewer for not
- * knowing which model holds (Satterthwaite's way). df: if runs are independent; own_df: the same if
- * cases share no noise. Without degrees of freedom: factor 1 and df. */
+/* Of the variance of a difference: a factor, and degrees of freedom. Each model has a t distribution,
+ * and the difference has the mixture of them by their probability. The t distribution that is
+ * returned has the mixture's quantiles at 5 % and 0.2 %: a few unlikely models of a large variance
+ * make its tail long, and not all of it wide, as a mean variance would. df: if runs are independent;
+ * own_df: the same if cases share no noise. */
 struct wander {
   double factor, df;
 };

@@ -9,7 +9,7 @@ cmake --build "$build" --target simulate_diff simulate_fleet simulate_history >/
 failed=0
 while read -r program arguments; do
   # shellcheck disable=SC2086 # words
-  rows=$("$build/tests/benchmarks/$program" $arguments | sed -n '/^|/p' | sed 1,2d)
+  rows=$({ "$build/tests/benchmarks/$program" $arguments || true; } | sed -n '/^|/p' | sed 1,2d) # a row may miss a limit
   if [ -n "$rows" ] && [[ $document == *$'\n'"$rows"$'\n'* ]]; then
     echo "$program $arguments: as documented"
   else

@@ -34,7 +34,7 @@ const struct world WORLDS[] = {
     {"a clock of 2 %, all cases change", QUIET, .tick = 0.02, .changes = 0.02},
     {"a clock of 2 %, noise of 0.6 %", .sd_low = 0.006, .sd_high = 0.006, .tick = 0.02,
      .changes = 0.02},
-    {"no spread at all", .sd_low = 1e-9, .sd_high = 1e-9, .tick = 0.0001},
+    {"no spread at all", .sd_low = 1e-9, .sd_high = 1e-9, .tick = 0.001},
     {"shared by a GPU's cases, 0.8 %", .sd_low = 0.008, .sd_high = 0.008, .shared = 0.8,
      .by_gpu = true},
     {"10 cases, 2 %; A: 20 of 0.2 %", .sd_low = 0.02, .sd_high = 0.02, .a_sd = 0.002,
@@ -58,6 +58,8 @@ const struct world WORLDS[] = {
     {"wander 0.95 of 0.3 %, B then A", QUIET, .run_sd = 0.003, .wander = 0.95, .order = B_THEN_A},
     {"wander 0.95 of 1 %, ABAB", QUIET, .run_sd = 0.01, .wander = 0.95},
     {"wander 0.95 of 1 %, ABBA", QUIET, .run_sd = 0.01, .wander = 0.95, .order = ABBA},
+    {"wander 0.9, in all alike, A then B", QUIET, .run_sd = 0.01, .run_shared = true, .wander = 0.9,
+     .order = A_THEN_B},
     {"drift of 4 %, A then B", QUIET, .drift = 0.04, .order = A_THEN_B},
     {"drift of 4 %, ABAB", QUIET, .drift = 0.04},
     {"drift of 4 %, ABBA", QUIET, .drift = 0.04, .order = ABBA},
@@ -291,6 +293,7 @@ static void world_case(struct data *data, const struct world *world, size_t i,
                        struct generator *g) {
   const double sd = world->sd_low * pow(world->sd_high / world->sd_low, uniform(g));
   const double length = world->tick > 0 ? LENGTHS * (2 * uniform(g) - 1) : 0;
+  const double share_common = world->run_shared ? 1 : 0.5;
   double own[SIDES * PROCESSES_MAX] = {0};
   if (world->run_sd > 0) {
     world_levels(world, own, g);
@@ -305,7 +308,9 @@ static void world_case(struct data *data, const struct world *world, size_t i,
       const size_t time = world->layout == NODES ? side * PROCESSES_MAX + p
                                                  : (size_t)data->started[data->runs[side][p]];
       const double drift = world->drift * (double)time / last;
-      const double of_run = world->run_sd * sqrt(0.5) * (common->level[time] + own[time]) + drift;
+      const double of_run = world->run_sd * (sqrt(share_common) * common->level[time] +
+                                             sqrt(1 - share_common) * own[time]) +
+                            drift;
       const double odd = world->whole ? common->whole[side][p] : world_odd(world, g);
       double value = 12 - (side == SIDE_B ? data->truth[i] : 0) + of_run + odd + common->node[p] +
                      world_value(world, side_sd, common->process[side][p][i % GPUS], data, g);

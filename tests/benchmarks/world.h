@@ -32,6 +32,7 @@ struct world {
   double placement;       /* each value is that much lower or higher, at random */
   bool whole;             /* odd, and low or high, are whole processes */
   double run_sd;          /* between runs; half of the variance all cases have in common */
+  bool run_shared;        /* or all of it */
   double wander;          /* correlation of one run with the next */
   double drift;           /* from the first run to the last, in all cases */
   double tick;            /* of the clock, relative: values are rounded to it */

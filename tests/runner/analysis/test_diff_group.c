@@ -80,6 +80,18 @@ TEST(intervals_of_groups_hold_the_change) {
   assert_in_range(held, TRIALS * 93 / 100, TRIALS - 1);
 }
 
+/* Two on each side have two degrees of freedom. */
+TEST(intervals_of_groups_of_two_a_side_hold_the_change) {
+  enum { TRIALS = 1000 };
+  size_t held = 0;
+  for (uint64_t trial = 0; trial < TRIALS; trial++) {
+    make(2, 0.002, 0.02, true, 2000 + trial);
+    const struct diff_result group = judge_group();
+    held += log1p(group.change_low) <= -0.02 && -0.02 <= log1p(group.change_high);
+  }
+  assert_in_range(held, TRIALS * 93 / 100, TRIALS * 97 / 100 - 1);
+}
+
 /* One side after the other cannot tell what wanders from a change; a line it can take out. */
 TEST(a_level_that_wanders_is_no_change) {
   make(5, 0.0002, 0, false, 5);
@@ -120,7 +132,8 @@ TEST(a_level_that_wanders_is_no_change) {
   assert_true(!summary.drifts && !summary.independent);
   for (size_t i = 0; i < CASES; i++) {
     assert_true(results[i].verdict != VERDICT_REGRESSED || results[i].is_provisional);
-    assert_true(results[i].change_low < 0 && results[i].change_high > 0);
+    /* Half as wide again as of independent runs, of which a standard error is 0.0063. */
+    assert_true(results[i].change_high - results[i].change_low > 3 * 2.3 * 0.0063 * 0.95);
   }
   /* Few cases do not show that runs are independent: what is far beyond their spread counts. */
   make(4, 0.004, 0.03, false, 6);
@@ -274,6 +287,29 @@ TEST(two_a_side_at_two_levels_are_no_change) {
   diff_compare(cases, CASES, &OPTIONS, results, &summary);
   assert_int_equal(results[0].verdict, VERDICT_INSUFFICIENT);
   assert_true(results[0].q >= 0.5);
+}
+
+/* So it is of two a side: chance puts all of one level on one side in an eighth of the cases. */
+TEST(intervals_of_two_a_side_know_of_levels) {
+  enum { TRIALS = 100 };
+  size_t held[2] = {0, 0};
+  uint64_t seed = 3;
+  for (uint64_t trial = 0; trial < TRIALS; trial++) {
+    for (size_t levels = 0; levels < 2; levels++) {
+      make(2, 0.001, 0, true, 300 + trial);
+      for (size_t i = 0; i < CASES && levels > 0; i++) {
+        for (size_t r = 0; r < 4; r++) {
+          values[i][r % 2][r / 2] += noise_uniform(&seed) < 0.5 ? 0.03 : 0;
+        }
+      }
+      diff_compare(cases, CASES, &OPTIONS, results, &summary);
+      for (size_t i = 0; i < CASES; i++) {
+        held[levels] += results[i].change_low <= 0 && 0 <= results[i].change_high;
+      }
+    }
+  }
+  assert_in_range(held[0], TRIALS * CASES * 93 / 100, TRIALS * CASES * 97 / 100);
+  assert_true(held[1] >= TRIALS * CASES * 93 / 100);
 }
 
 /* Runs in turn are pairs where the level moves with time; else pairs would only lose half of the

@@ -1,3 +1,4 @@
+#include "runner/statistics/distributions.h"
 #include "runner/statistics/wander.h"
 #include "tests/runner/statistics/numbers.h"
 
@@ -169,8 +170,14 @@ TEST(averages_lie_between) {
   ASSERT_NEAR(one.df, 18, 0.02);
   belief.common[0] = belief.common[WALK_ALONE] = 0.5;
   one = wander_average(&order, &belief, 18, 18);
-  ASSERT_NEAR(one.factor, (1 + order.factors[WALK_ALONE]) / 2, 1e-9);
-  assert_true(one.df < 4); /* the factor itself is not known */
+  static const double LEVELS[] = {0.05, 0.002};
+  for (size_t i = 0; i < COUNT_OF(LEVELS); i++) { /* as the mean of two t distributions */
+    const double distance = sqrt(one.factor) * student_quantile(1 - LEVELS[i] / 2, one.df);
+    const double beyond =
+        student_upper(distance, 18) +
+        student_upper(distance / sqrt(order.factors[WALK_ALONE]), order.dfs[WALK_ALONE]);
+    ASSERT_NEAR(beyond, LEVELS[i], 0.01);
+  }
   belief.share = 0; /* what many cases have for themselves is known as well as their number */
   one = wander_average(&order, &belief, 18, 1800);
   ASSERT_NEAR(one.factor, 1, 1e-3);
