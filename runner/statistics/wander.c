@@ -338,6 +338,22 @@ static struct wander wander_match(const struct wander_part *parts, size_t count)
   return (struct wander){scale * scale, df};
 }
 
+/* One t distribution with the mean of the variances, and fewer degrees of freedom for not knowing
+ * which one holds (Satterthwaite's way): wider than the mixture. */
+static struct wander wander_even_out(const struct wander_part *parts, size_t count) {
+  double mean = 0;
+  double squares = 0;
+  double df = 0;
+  for (size_t m = 0; m < count; m++) {
+    const double factor = parts[m].scale * parts[m].scale;
+    mean += parts[m].weight * factor;
+    squares += parts[m].weight * factor * factor;
+    df += parts[m].weight * parts[m].df;
+  }
+  const double variance = fmax(squares - mean * mean, 0);
+  return (struct wander){mean, 1 / (1 / df + variance / (2 * mean * mean))};
+}
+
 struct wander wander_average(const struct wander_order *order, const struct wander_belief *belief,
                              double df, double own_df) {
   double mean = 0;
@@ -374,5 +390,11 @@ struct wander wander_average(const struct wander_order *order, const struct wand
   for (size_t m = 0; m < used; m++) {
     parts[m].weight /= sum;
   }
-  return wander_match(parts, used);
+  const struct wander mixture = wander_match(parts, used);
+  const struct wander even = wander_even_out(parts, used);
+  /* What all cases share is one series, which hardly tells models apart, and moves the difference
+   * the way that it moves within the sides. There, the mixture holds the change too seldom. */
+  const double alone = belief->share * belief->share;
+  return (struct wander){pow(even.factor, alone) * pow(mixture.factor, 1 - alone),
+                         1 / (alone / even.df + (1 - alone) / mixture.df)};
 }

@@ -45,11 +45,12 @@ struct wander_belief {
 void wander_conclude(const struct wander_evidence *evidence, const double *prior,
                      struct wander_belief *belief);
 
-/* Of the variance of a difference: a factor, and degrees of freedom. Each model has a t distribution,
- * and the difference has the mixture of them by their probability. The t distribution that is
- * returned has the mixture's quantiles at 5 % and 0.2 %: a few unlikely models of a large variance
- * make its tail long, and not all of it wide, as a mean variance would. df: if runs are independent;
- * own_df: the same if cases share no noise. */
+/* Of the variance of a difference: a factor, and degrees of freedom. Each model has a t
+ * distribution, and the difference has the mixture of them by their probability. The t distribution
+ * that is returned has the mixture's quantiles at 5 % and 0.2 %: a few unlikely models of a large
+ * variance make its tail long, and not all of it wide. The more cases share, the more the mean
+ * variance counts instead, which is wider. df: if runs are independent; own_df: the same if cases
+ * share no noise. */
 struct wander {
   double factor, df;
 };
