@@ -50,7 +50,7 @@ void wander_conclude(const struct wander_evidence *evidence, const double *prior
  * that is returned has the mixture's quantiles at 5 % and 0.2 %: a few unlikely models of a large
  * variance make its tail long, and not all of it wide. The more cases share, the more the mean
  * variance counts instead, which is wider. df: if runs are independent; own_df: the same if cases
- * share no noise. */
+ * share no noise. Without degrees of freedom: factor 1 and df. */
 struct wander {
   double factor, df;
 };
