@@ -333,17 +333,23 @@ struct board {
   struct cell jobs[JOBS_MAX]; /* those of one row are adjacent */
 };
 
+/* Which limits a row misses: BROKEN is a fault; WIDE are intervals that hold the change too often.
+ */
+enum limits { KEPT, WIDE, BROKEN };
+
 /* Whether intervals hold the change in 93 to 97 %, give or take chance between diffs. Values at two
  * levels, or of which a few are odd, come in so few patterns that no interval holds the change in
  * just 95 %: there, in no more and no less than the intervals of both t tests. */
-static bool is_covered(const struct spread *spread, const struct cell *cell, bool is_normal) {
+static enum limits judge_coverage(const struct spread *spread, const struct cell *cell,
+                                  bool is_normal) {
   const double share = spread_mean(spread);
   const double few = spread->count < DIFFS_FEW ? sqrt(0.05 * 0.95 / spread->count) : 0;
   const double chance = 2 * fmax(spread_error(spread), few);
   const double least = is_normal ? 1 : fmin(cell->tally.t_covered, cell->tally.welch_covered);
   const double most = is_normal ? 0 : fmax(cell->tally.t_covered, cell->tally.welch_covered);
-  return !(share < fmin(least, 0.93) - chance) && /* of none it is NAN */
-         !(share > fmax(most, 0.97) + chance);
+  return share < fmin(least, 0.93) - chance  ? BROKEN /* of none it is NAN */
+         : share > fmax(most, 0.97) + chance ? WIDE
+                                             : KEPT;
 }
 
 /* Whether a share that was found n times is at most 5 %, give or take chance. */
@@ -351,12 +357,12 @@ static bool is_rare(double share, double n) {
   return share <= 0.05 + 2 * sqrt(0.05 * 0.95 / n);
 }
 
-static bool keeps_promises(const struct cell *cell, double diffs) {
+static enum limits judge_limits(const struct cell *cell, double diffs) {
   const struct world *world = &WORLDS[cell->world];
   const struct tally *t = &cell->tally;
   const size_t processes = PROCESSES[cell->size];
   if (world->looks == LOOKS_UNTOLD) {
-    return true;
+    return KEPT;
   }
   const bool plain = cell->world == 0 && processes >= 5;
   const bool noisy = strcmp(world->name, "normal, 1.5 %") == 0;
@@ -368,13 +374,15 @@ static bool keeps_promises(const struct cell *cell, double diffs) {
   const double chance = 2 * sqrt(t->welch_found * (1 - t->welch_found) / diffs);
   const bool more = !welch || !(t->welch_found > t->found + chance);
   const bool is_normal = world->odd_share == 0 && world->placement == 0;
-  const bool covered = is_covered(&cell->covered, cell, is_normal) &&
-                       is_covered(&cell->groups_covered, cell, is_normal);
+  const enum limits covered = judge_coverage(&cell->covered, cell, is_normal);
+  const enum limits groups = judge_coverage(&cell->groups_covered, cell, is_normal);
   const bool kept = !(t->promise < 0.8 - 2 * sqrt(0.8 * 0.2 / diffs));
-  return more && kept && covered && is_rare(t->any, diffs) && is_rare(t->group, diffs) &&
-         is_rare(t->wrong, diffs) && (is_rare(t->distribution, diffs) || world->a_sd > 0) &&
-         is_rare(t->false_same, diffs) && (!plain || t->found >= 0.93) &&
-         (!noisy || processes < 10 || t->found >= (processes < 30 ? 0.5 : 0.95));
+  const bool fine = more && kept && is_rare(t->any, diffs) && is_rare(t->group, diffs) &&
+                    is_rare(t->wrong, diffs) &&
+                    (is_rare(t->distribution, diffs) || world->a_sd > 0) &&
+                    is_rare(t->false_same, diffs) && (!plain || t->found >= 0.93) &&
+                    (!noisy || processes < 10 || t->found >= (processes < 30 ? 0.5 : 0.95));
+  return !fine ? BROKEN : covered > groups ? covered : groups;
 }
 
 static void cell_run(struct cell *cell, const struct diff_options *options, struct data *data,
@@ -440,13 +448,13 @@ static size_t cell_sum(const struct cell *jobs, size_t count, struct cell *row) 
   return used;
 }
 
-static void print_cell(const struct cell *cell, bool fine) {
+static void print_cell(const struct cell *cell, enum limits limits) {
   const double *shares = (const double *)&cell->tally;
   (void)printf("| %-36s | %5zu |", WORLDS[cell->world].name, PROCESSES[cell->size]);
   for (size_t i = 0; i < sizeof cell->tally / sizeof *shares; i++) {
     (void)printf(isnan(shares[i]) ? "     - |" : " %5.1f |", 100 * shares[i]);
   }
-  (void)printf("%s\n", fine ? "" : " BROKEN");
+  (void)printf("%s\n", limits == KEPT ? "" : limits == WIDE ? " WIDE" : " BROKEN");
 }
 
 /* *rows: how many there are, printed or not. */
@@ -462,11 +470,11 @@ static bool print_board(const struct board *board, bool all, size_t *rows) {
   for (size_t i = 0; i < board->count; ++*rows) {
     struct cell row;
     i += cell_sum(&board->jobs[i], board->count - i, &row);
-    const bool kept = keeps_promises(&row, (double)row.diffs);
-    if (all || !kept || PROCESSES[row.size] > 2) {
-      print_cell(&row, kept);
+    const enum limits limits = judge_limits(&row, (double)row.diffs);
+    if (all || limits != KEPT || PROCESSES[row.size] > 2) {
+      print_cell(&row, limits);
     }
-    fine = fine && kept;
+    fine = fine && limits != BROKEN;
   }
   return fine;
 }

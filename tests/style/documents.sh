@@ -89,7 +89,7 @@ done <"$scratch/links" >>"$scratch/found"
   }
   NR == FNR && /^## Fleets/ { over = 1 }
   NR == FNR && !over && /^\| world/ { for (i = split($0, columns, "|"); i > 0; i--) columns[i] = trimmed(columns[i]) }
-  NR == FNR && !over && /^\|/ && /[0-9] [|]$|- [|]$/ && !/^\| world/ {
+  NR == FNR && !over && /^\|/ && /[0-9-] [|]( WIDE| BROKEN)?$/ && !/^\| world/ {
     count = split($0, cells, "|")
     row = ""
     for (i = 4; i < count; i++) {
