@@ -258,7 +258,7 @@ expect_out '^15,demand,GPU to GPU,12,,,nothing proves that the pages moved'
 begin 'replay: flows of a CSV file, one after the other' # figure 1
 printf '%s\n' 'name,from.numa,to.gpu,from.gpu,to.numa,size,count' 'batch,local,0,,,1MiB,3' 'loss,,,0,local,4,2' >mix.csv
 run_ok run replay --only 'training_step/*' "${small[@]}" --set training_step.from_csv=mix.csv --db mix.db
-expect_out '^several sizes by ce: GB/s of all flows, over one window'
+expect_out '^several sizes by ce: GB/s of both ways \(--\) together, over one window'
 expect_value '2 5 3145736' mix.db "select count(*) || ' ' || sum(copies) || ' ' || sum(size_bytes * copies)
   from v_flow where case_name like '%/stream=1/stream_order=file'"
 expect_value 1 mix.db "select sum(share) between 0.9 and 1.001 from v_flow where case_name like '%/stream=1/stream_order=shuffled'"
