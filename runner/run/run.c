@@ -275,6 +275,7 @@ static int run_exit_code(const struct run_state *state) {
   return wrong || !measured ? EXIT_NOT_MEASURED : EXIT_DONE;
 }
 
+#define RUN_STOPPED     "stopped by a signal, such as that of Ctrl-C"
 #define RUN_KEPT_BEFORE "what was recorded before that is kept in %s, and %s measures the rest"
 
 /* For the caller. */
@@ -314,7 +315,7 @@ static enum status run_record_end(struct run_state *state, enum status status, e
     const bool interrupted = status == STATUS_INTERRUPTED;
     const bool asked = *state->request->interrupted != 0; /* else the time for measuring is up */
     *ended = record_end_run(state->record, interrupted ? "interrupted" : "failed",
-                            interrupted && asked ? NULL : err->message, end_err);
+                            interrupted && asked ? RUN_STOPPED : err->message, end_err);
     (void)!record_count_outcomes(state->record, state->counts, &unused);
   }
   /* After another error nobody knows which of the last cases were written. */

@@ -92,6 +92,8 @@ run_ok show --db ctrl.db
 expect_out '^interrupted: 3 of 6 cases measured; haul run --resume run:1 --db ctrl\.db$'
 run_ok show --db ctrl.db --json
 expect_out '"run_status":"interrupted"'
+run_ok query --saved not-measured --db ctrl.db --csv
+expect_out '^not measured,3,.*in 1 of 2 processes: stopped by a signal, such as that of Ctrl-C'
 run_ok run --resume latest --db ctrl.db -q
 run_ok show -v --db ctrl.db
 reject_out '^interrupted'

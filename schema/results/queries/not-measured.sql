@@ -1,10 +1,11 @@
 -- The cases of a run without a result, and why.
 --
--- One row per reason: first failures (failed, crashed, hung, corrupt), then skipped cases. Reasons that differ in
--- numbers alone, as those of pairs of GPUs do, are one: the first, "and others like it". block is NULL if the cases are
--- from several blocks.
+-- One row per reason: first failures (failed, crashed, hung, corrupt), then cases that the run did not measure, because
+-- it was stopped, was killed or has not ended, then skipped cases. Reasons that differ in numbers alone, as those of
+-- pairs of GPUs do, are one: the first, "and others like it". block is NULL if the cases are from several blocks.
 --
 -- columns: v_case
+-- column status: that of the cases, or `not measured`
 -- column cases: number of cases
 -- column blocks: number of blocks. NULL: one
 -- column example: name of one case
@@ -24,7 +25,20 @@ SELECT
   nullif(count(DISTINCT b.block), 1) AS blocks,
   min(c.reason) || CASE WHEN count(DISTINCT c.reason) > 1 THEN ', and others like it' ELSE '' END AS reason,
   min(b.name) AS example
-FROM (SELECT x.*, replace(replace(replace(replace(replace(x.reason, '0', '<>'), '1', '<>'), '2', '<>'), '3', '<>'), '4', '<>') AS half FROM case_run x) c JOIN bench_case b ON b.id = c.bench_case
-WHERE c.run = :run AND c.status <> 'ok'
+FROM (
+  SELECT x.*, replace(replace(replace(replace(replace(x.reason, '0', '<>'), '1', '<>'), '2', '<>'), '3', '<>'), '4', '<>') AS half
+  FROM (
+    SELECT bench_case, status, reason FROM case_run WHERE run = :run AND status <> 'ok'
+    UNION ALL
+    SELECT p.bench_case, 'not measured',
+      CASE WHEN m.results > 0 THEN printf('in %d of %d processes: ', r.processes - m.results, r.processes) ELSE '' END
+      || CASE r.status WHEN 'running' THEN 'the run was killed, or has not ended' ELSE coalesce(r.reason, 'the run was stopped') END
+    FROM plan_case p JOIN run r ON r.id = p.run
+    LEFT JOIN (
+      SELECT bench_case, count(*) AS results, max(process IS NULL) AS is_skipped
+      FROM case_run WHERE run = :run GROUP BY bench_case) m ON m.bench_case = p.bench_case
+    WHERE p.run = :run
+      AND (m.results IS NULL OR (r.status <> 'done' AND NOT m.is_skipped AND m.results < r.processes))) x) c
+JOIN bench_case b ON b.id = c.bench_case
 GROUP BY c.status, replace(replace(replace(replace(replace(replace(c.half, '5', '<>'), '6', '<>'), '7', '<>'), '8', '<>'), '9', '<>'), '><', '')
-ORDER BY c.status = 'skipped', count(DISTINCT c.bench_case) DESC, c.status, min(c.reason);
+ORDER BY c.status = 'skipped', c.status = 'not measured', count(DISTINCT c.bench_case) DESC, c.status, min(c.reason);

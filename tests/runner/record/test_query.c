@@ -384,6 +384,30 @@ TEST(reasons_that_differ_in_numbers_are_one) {
   assert_non_null(strstr(without, "skipped,1,one,,GPU 12 has no memory,"));
 }
 
+/* Cases without a row: the run ended, or was killed, before them. */
+TEST(cases_of_a_stopped_run_are_not_measured) {
+  SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
+  SCOPED(query_close_at) struct query *query = NULL;
+  fixture->cases[FIXTURE_SKIPPED].skip_reason = "no GPU";
+  fixture_record_run(fixture, 1);
+  fixture_execute(fixture->path, "DELETE FROM case_run WHERE bench_case IN (4, 5)");
+  fixture_execute(fixture->path, "UPDATE run SET status = 'interrupted', reason = 'out of time'");
+  assert_ok(query_open(fixture->path, &query, err), err);
+  char *text = csv_of(query, NULL, "not-measured", NULL, 0);
+  assert_non_null(strstr(text, "\r\nnot measured,2,"));
+  assert_non_null(strstr(text, ",out of time,"));
+  assert_non_null(strstr(text, "\r\nskipped,1,"));
+  free(text);
+  fixture_execute(fixture->path, "UPDATE run SET processes = 2"); /* the second one did not come */
+  SCOPED(memory_free) char *half = csv_of(query, NULL, "not-measured", NULL, 0);
+  assert_non_null(strstr(half, "\r\nnot measured,3,"));
+  assert_non_null(strstr(half, ",in 1 of 2 processes: out of time,"));
+  fixture_execute(fixture->path, "UPDATE run SET status = 'running', reason = NULL");
+  text = csv_of(query, NULL, "not-measured", NULL, 0);
+  assert_non_null(strstr(text, ",\"the run was killed, or has not ended\","));
+  free(text);
+}
+
 /* Whether each word of a list, with "," or "|" between, is a column of that CSV. */
 static void assert_columns(const char *csv, const char *list, const char *query) {
   SCOPED(memory_free) char *header = strndup(csv, strcspn(csv, "\r"));

@@ -219,6 +219,29 @@ FIXTURE_TEST(questions_of_the_cookbook_are_answered) {
   assert_true(count >= 20);
 }
 
+/* What is missing from a run: also what it did not come to. */
+FIXTURE_TEST(cookbook_finds_cases_of_a_stopped_run) {
+  fixture_record_run(fixture, 1);
+  fixture_execute(fixture->path, "delete from case_run where bench_case in (4, 5); "
+                                 "update run set status = 'interrupted', reason = 'out of time'");
+  SCOPED(query_close_at) struct query *query = NULL;
+  assert_ok(query_open(fixture->path, &query, err), err);
+  SCOPED(memory_free) char *document = read_file(HAUL_SOURCE_DIR "/docs/SQL.md");
+  char *sql = strstr(strstr(document, "\n### 3."), "\n```sql\n") + strlen("\n```sql\n");
+  *strstr(sql, "\n```\n") = '\0';
+  struct result_set rows;
+  result_set_init(&rows, 10);
+  assert_ok(query_run(query, sql, NULL, 0, NULL, &rows.sink, err), err);
+  size_t found = 0;
+  for (size_t i = 0; i < rows.row_count; i++) {
+    found += strcmp(result_set_text(&rows, i, "status"), "interrupted") == 0 &&
+             strcmp(result_set_text(&rows, i, "reason"), "out of time") == 0 &&
+             atoi(result_set_text(&rows, i, "cases")) == 2;
+  }
+  assert_int_equal(found, 1);
+  result_set_fini(&rows);
+}
+
 /* A card that is plugged in elsewhere is found by its UUID. */
 FIXTURE_TEST(gpu_is_followed_by_its_uuid) {
   fixture_record_run(fixture, 1);
