@@ -53,7 +53,7 @@ static struct wander order_average(const struct work *work, double df, double ow
 }
 
 struct effect diff_order_wander(const struct work *work, struct effect effect) {
-  if (work->wander != NULL) {
+  if (work->wander != NULL && effect.df > 0) {
     /* Peers of equal sides tell more of what a case does not share with them. */
     const bool learns = work->prior.known && work->a.count == work->b.count;
     const double own_df = learns ? fmin(work->pooled_df + work->prior.both.df,

@@ -5,7 +5,7 @@
 #include "runner/cli/options.h"
 #include "runner/render/diff.h"
 
-/* Fill command->measured with the runs of the selectors (none: all) that --where lets through, and
+/* Fill command->results with the runs of the selectors (none: all) that --where lets through, and
  * with their cases that --only lets through. */
 enum status analysis_load(struct command *command, const char *const *selectors,
                           size_t selector_count, struct error *err) CHECK_RESULT;

@@ -248,6 +248,8 @@ void wander_conclude(const struct wander_evidence *evidence, const double *prior
 /* ---- all models ---- */
 
 static const double DF_MIN = 0.3, DF_MAX = 1e4, ACCURACY = 1e-4;
+/* Parts that are not numbers, or weigh nothing, are as far as that. */
+static const double DISTANCE_LOG_MAX = 100;
 
 /* One of the t distributions that the difference may have, in standard errors of independent runs.
  */
@@ -294,7 +296,7 @@ static double wander_distance(const struct wander_part *parts, size_t count, dou
   double x = 0;
   double y = log(wander_beyond(parts, count, 1) / level);
   const double step = y > 0 ? log(2) : -log(2);
-  for (const bool above = y > 0; (y > 0) == above;) {
+  for (const bool above = y > 0; (y > 0) == above && fabs(x) < DISTANCE_LOG_MAX;) {
     wander_narrow(&root, x, y);
     x += step;
     y = log(wander_beyond(parts, count, exp(x)) / level);

@@ -209,6 +209,15 @@ TEST(without_a_variance_runs_are_independent) {
   }
 }
 
+/* Where no model is likely, the search for a distance ends all the same. */
+TEST(a_belief_in_no_model_ends) {
+  const struct wander_order order = order_of(4, false);
+  static const struct wander_belief beliefs[] = {{.share = 0.5}, {.share = NAN, .common = {1}}};
+  for (size_t i = 0; i < COUNT_OF(beliefs); i++) {
+    assert_false(wander_average(&order, &beliefs[i], 18, 18).df > 0);
+  }
+}
+
 /* Nothing is known before anything is seen, and two runs a side say next to nothing. */
 TEST(few_runs_leave_all_open) {
   const struct wander_order order = order_of(2, false);
