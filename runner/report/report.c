@@ -213,11 +213,11 @@ static enum status report_put_machine(struct report *report, size_t i, FILE *pag
   SCOPED(strbuf_fini) struct strbuf drawing = STRBUF(DRAWING_MAX);
   RETURN_ON_ERROR(run_machine_read(database, report->request->runs[i].id, machine, err));
   RETURN_ON_ERROR(report_load(report, i, "link-rates", &rates.sink, err));
-  const struct machine_measured results = {arena_format(&report->arena, "run %s: %s",
-                                                        report->runs[i].number,
-                                                        page_run_title(&report->runs[i])),
-                                           &rates};
-  machine_drawing_put(machine, &results, arena_format(&report->arena, "machine-%zu", i), &drawing);
+  const struct machine_measured measured = {arena_format(&report->arena, "run %s: %s",
+                                                         report->runs[i].number,
+                                                         page_run_title(&report->runs[i])),
+                                            &rates};
+  machine_drawing_put(machine, &measured, arena_format(&report->arena, "machine-%zu", i), &drawing);
   (void)fprintf(page,
                 "<details><summary>The machine drawn, with the rates of its links</summary>\n"
                 "<div class=\"wide\">\n%s</div></details>\n",

@@ -518,14 +518,14 @@ static void machine_draw(struct machine_drawing *d) {
 }
 
 static void machine_draw_whole(const struct machine *machine,
-                               const struct machine_measured *results, const char *id,
+                               const struct machine_measured *measured, const char *id,
                                const struct embedded_file *style, struct strbuf *text) {
   SCOPED(arena_fini) struct arena arena = {0};
   SCOPED(strbuf_fini) struct strbuf inner = STRBUF((size_t)16 << 20);
   struct machine_drawing d = {.machine = machine, .text = &inner, .arena = &arena, .y = PAD};
-  if (results != NULL) {
-    d.run = results->run;
-    machine_take_rates(&d, results->rates);
+  if (measured != NULL) {
+    d.run = measured->run;
+    machine_take_rates(&d, measured->rates);
   }
   machine_place_nodes(&d);
   machine_draw(&d);
@@ -547,14 +547,14 @@ static void machine_draw_whole(const struct machine *machine,
   strbuf_append(text, "</svg>\n");
 }
 
-void machine_drawing_put(const struct machine *machine, const struct machine_measured *results,
+void machine_drawing_put(const struct machine *machine, const struct machine_measured *measured,
                          const char *id, struct strbuf *text) {
-  machine_draw_whole(machine, results, id, NULL, text);
+  machine_draw_whole(machine, measured, id, NULL, text);
 }
 
 extern const struct embedded_file picture_style[];
 
-void machine_drawing_picture(const struct machine *machine, const struct machine_measured *results,
+void machine_drawing_picture(const struct machine *machine, const struct machine_measured *measured,
                              struct strbuf *text) {
-  machine_draw_whole(machine, results, "machine", &picture_style[0], text);
+  machine_draw_whole(machine, measured, "machine", &picture_style[0], text);
 }
