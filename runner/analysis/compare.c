@@ -519,6 +519,7 @@ static void compare_judge(const enum side *sides, const struct compare_options *
       cases[next++] = comparison->rows[i].rates->input;
     }
   }
+  diff_find_rounding(cases + rows, count - rows);
   next = rows;
   diff.own = rows;
   diff_compare(cases, count, &diff, found, &comparison->summary);

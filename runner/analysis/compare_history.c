@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many degrees of freedom make a verdict firm (diff.h), and the variance known to a factor of
- * about two either way. */
-enum { HISTORY_DF_MIN = 3 };
-
 /* One case in one earlier run. */
 struct earlier_run {
   size_t run; /* in results.runs of the earlier ones */
@@ -183,7 +179,7 @@ void compare_set_history(const struct results *before, struct comparison *compar
     for (size_t r = 0; r < earlier.count; r++) {
       history_add_driver(&earlier, r, apart_ns, &spread);
     }
-    if (spread.df >= HISTORY_DF_MIN) {
+    if (spread.df >= DIFF_HISTORY_DF_MIN) {
       c->run_df = spread.df;
       c->run_variance = fmax(history_variance(&spread, c), DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
       c->earlier = history_deviations(&earlier, &comparison->arena);

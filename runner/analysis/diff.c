@@ -376,7 +376,7 @@ static void diff_set_broken(const struct diff_case *cases, struct work *work, si
 static bool diff_has_few(const struct diff_case *c, const struct work *work) {
   const size_t fewer = c->a.count < c->b.count ? c->a.count : c->b.count;
   const size_t more_units = work->a.count > work->b.count ? work->a.count : work->b.count;
-  return work->run_variance > 0 ? work->pooled_df < DIFF_PROCESSES_FIRM - 1
+  return work->run_variance > 0 ? work->pooled_df < DIFF_HISTORY_DF_MIN
                                 : fewer < DIFF_PROCESSES_FIRM || (work->unit == DIFF_UNIT_RUN &&
                                                                   more_units < DIFF_PROCESSES_FIRM);
 }

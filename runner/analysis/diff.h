@@ -96,6 +96,9 @@
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };
+/* Of earlier runs: as many as sides of the least have. The variance is then known to a factor of
+ * about two either way. */
+enum { DIFF_HISTORY_DF_MIN = DIFF_PROCESSES_FIRM - 1 };
 enum { DIFF_UNITS_PROMISE = 16 };
 enum { DIFF_TREND_UNITS = 8 }; /* of both sides, from which on a trend is taken out */
 enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3 };

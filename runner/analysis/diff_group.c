@@ -106,16 +106,19 @@ static bool group_shares_noise(const struct diff_case *group, const struct diff_
   return group_variance(group, values, numbers) > SHARED_NOISE * mean / (double)count;
 }
 
-/* By how much less than its cases a group varied in earlier runs: 1 if they share all of it, or
- * nobody knows. */
-static double group_earlier_share(const struct diff_case *cases, const size_t *members,
-                                  size_t count) {
+/* By how much less than its cases the group varied in earlier runs that measured all of them; that
+ * is a variance of as many degrees of freedom as these runs have. Too few tell nothing: then its
+ * cases may share all of it. */
+static void group_take_earlier_share(const struct diff_case *cases, const size_t *members,
+                                     size_t count, struct diff_case *group) {
   SCOPED(arena_fini) struct arena arena = {0};
   size_t end = 0;
+  double drivers = INFINITY; /* each takes one degree of freedom */
   for (size_t m = 0; m < count; m++) {
-    const struct process_sample *runs = &cases[members[m]].earlier;
-    for (size_t i = 0; i < runs->count; i++) {
-      end = runs->processes[i] >= end ? runs->processes[i] + 1 : end;
+    const struct diff_case *c = &cases[members[m]];
+    drivers = fmin(drivers, (double)c->earlier.count - c->run_df);
+    for (size_t i = 0; i < c->earlier.count; i++) {
+      end = c->earlier.processes[i] >= end ? c->earlier.processes[i] + 1 : end;
     }
   }
   double *sums = arena_array(&arena, end, sizeof *sums);
@@ -129,15 +132,20 @@ static double group_earlier_share(const struct diff_case *cases, const size_t *m
       known[runs->processes[i]]++;
     }
   }
-  double group = 0;
+  double of_group = 0;
   double own = 0;
+  double df = -drivers;
   for (size_t r = 0; r < end; r++) {
     if (known[r] == count) {
-      group += sums[r] * sums[r] / (double)(count * count);
+      of_group += sums[r] * sums[r] / (double)(count * count);
       own += squares[r] / (double)count;
+      df++;
     }
   }
-  return own > 0 ? group / own : 1;
+  if (df >= DIFF_HISTORY_DF_MIN && own > 0) {
+    group->run_variance *= of_group / own;
+    group->run_df = fmin(group->run_df, df);
+  }
 }
 
 struct diff_case diff_group_make(const struct diff_case *cases, const size_t *members, size_t count,
@@ -154,7 +162,7 @@ struct diff_case diff_group_make(const struct diff_case *cases, const size_t *me
     group.run_variance += c->run_variance / (double)count;
     group.run_df = m == 0 || c->run_df < group.run_df ? c->run_df : group.run_df;
   }
-  group.run_variance *= group_earlier_share(cases, members, count);
+  group_take_earlier_share(cases, members, count, &group);
   group.a = group_take_side(cases, members, count, false, middles, arena);
   group.b = group_take_side(cases, members, count, true, middles, arena);
   group.rounding =

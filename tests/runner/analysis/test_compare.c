@@ -210,6 +210,25 @@ TEST(a_firm_change_is_firm_where_the_link_tells_its_size) {
   assert_int_equal(comparison->to_decide, 0);
 }
 
+/* Each link is 0.4 % slower, which a clock of 32 ns hides: its interval knows that. */
+TEST(undisturbed_rates_know_the_steps_of_the_clock) {
+  static const char *const KEYS[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  SCOPED(results_free_at) struct results *m = drivers_in_turn();
+  for (uint32_t i = 0; i < COUNT_OF(KEYS); i++) {
+    (void)made_case(m, KEYS[i], "block", 0, MIB);
+    for (uint32_t run = 0; run < m->run_count; run++) {
+      const double ns = (2000 + 217 * i) * (run % 2 == 1 ? 1.004 : 1);
+      made_median(m, (struct results_median){run, i, run + 1, ns * (1.1 + 0.01 * run),
+                                             .undisturbed_ns = 32 * round(ns / 32)});
+    }
+  }
+  SCOPED(comparison_free_at) struct comparison *comparison = compared(m, IN_TURN, &OPTIONS);
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct rate_change *link = &comparison->rows[i].rates->of[RATE_UNDISTURBED];
+    assert_true(link->result.change_low < -0.004 && -0.004 < link->result.change_high);
+  }
+}
+
 /* Of five processes per side, how many are not ok on each. */
 TEST(a_case_that_is_less_often_ok_is_broken) {
   enum { NEVER = 6 }; /* A did not try it */

@@ -245,6 +245,49 @@ TEST(a_group_of_one_run_each_varies_as_it_did_in_earlier_runs) {
   }
 }
 
+/* One run each: of earlier runs, one half of the cases was measured in these, the other in those,
+ * and all in `all_cases`. A half shares what its runs differ by. */
+TEST(a_group_of_one_run_each_learns_from_runs_of_all_cases) {
+  enum { TRIALS = 1000, EARLIER = 10, HALVES = 2 };
+  static double earlier[CASES][EARLIER];
+  static uint32_t earlier_runs[CASES][EARLIER];
+  static const size_t ALL_CASES[] = {1, 2, 4, 6};
+  for (size_t k = 0; k < COUNT_OF(ALL_CASES); k++) {
+    const size_t all_cases = ALL_CASES[k];
+    size_t held = 0;
+    uint64_t seed = 50 + all_cases;
+    for (uint64_t trial = 0; trial < TRIALS; trial++) {
+      double level[HALVES][EARLIER + 2];
+      make(1, 0, 0, true, 1);
+      for (size_t r = 0; r < (size_t)HALVES * (EARLIER + 2); r++) {
+        level[r % HALVES][r / HALVES] = 0.03 * noise_normal(&seed);
+      }
+      for (size_t i = 0; i < CASES; i++) {
+        size_t known = 0;
+        for (size_t r = 0; r < EARLIER; r++) {
+          if (r < all_cases || r % HALVES == i % HALVES) {
+            earlier_runs[i][known] = (uint32_t)r;
+            earlier[i][known++] = level[i % HALVES][r] + 0.002 * noise_normal(&seed);
+          }
+        }
+        const struct sample sample = sample_summary(earlier[i], known);
+        for (size_t r = 0; r < known; r++) {
+          earlier[i][r] -= sample.mean;
+        }
+        for (size_t side = 0; side < 2; side++) {
+          values[i][side][0] = level[i % HALVES][EARLIER + side] + 0.002 * noise_normal(&seed);
+        }
+        cases[i].run_df = (double)known - 1;
+        cases[i].run_variance = sample.variance;
+        cases[i].earlier = (struct process_sample){earlier[i], known, earlier_runs[i], NULL};
+      }
+      const struct diff_result group = judge_group();
+      held += group.change_low <= 0 && 0 <= group.change_high;
+    }
+    assert_true(held >= (size_t)TRIALS * 93 / 100);
+  }
+}
+
 /* Four runs a side, one side after the other, of a level that has a memory: too few to show it
  * firmly, and yet the interval holds what did not change. */
 TEST(intervals_know_of_a_level_that_may_wander) {
