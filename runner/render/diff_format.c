@@ -313,7 +313,10 @@ unsigned diff_verdict_tone(enum verdict verdict) {
 const char *diff_shift_words(struct arena *arena, const struct comparison *comparison) {
   const struct shift *shift = &comparison->summary.shift;
   const bool common = comparison->summary.shift_is_common;
-  if (shift->pairs == 0) {
+  const bool is_told = ANY_OF(i, comparison->group_count,
+                              comparison->groups[i].is_news &&
+                                  comparison->groups[i].kind == GROUP_ALL); /* by the group */
+  if (shift->pairs == 0 || is_told) {
     return "";
   }
   const bool is_estimated = isfinite(shift->change_low) && isfinite(shift->change_high);

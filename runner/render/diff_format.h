@@ -51,7 +51,7 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
 /* Of how many undecided cases the undisturbed rate is the same; nothing where of none. */
 const char *diff_quiet_words(struct arena *arena, const struct comparison *comparison);
 /* The change that the cases have in common, or the median of one run each; nothing where none is
- * known. */
+ * known, or a group of all cases tells it. */
 const char *diff_shift_words(struct arena *arena, const struct comparison *comparison);
 /* How many are INCOMPARABLE; *reason: why, and the option that compares them; NULL = none is. */
 size_t diff_count_incomparable(const struct comparison *comparison, const char **reason);

@@ -170,3 +170,17 @@ TEST(what_is_within_its_noise_looks_like_nothing) {
   assert_string_equal(diff_found_words(&arena, &comparison), "2 undecided (2 look slower)");
   assert_string_equal(diff_cause_words(&arena, &comparison), "b, -4.00 %, and others");
 }
+
+/* Two estimates of one thing, one of which excludes 0, would contradict each other. */
+TEST(what_all_cases_share_is_said_once) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct comparison_group groups[] = {{.kind = GROUP_DIRECTION, .is_news = true},
+                                      {.kind = GROUP_ALL}};
+  const struct comparison comparison = {.groups = groups,
+                                        .group_count = COUNT_OF(groups),
+                                        .summary.shift = {8, -0.151, -0.293, 0.0201}};
+  assert_string_equal(diff_shift_words(&arena, &comparison),
+                      "Common change over 8 cases: -15.1 % (95 % CI -29.3 to +2.01)");
+  groups[1].is_news = true;
+  assert_string_equal(diff_shift_words(&arena, &comparison), "");
+}
