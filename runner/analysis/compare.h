@@ -117,6 +117,8 @@ struct fact_difference {
   const char *name;
   int gpu;                   /* -1 = the whole machine, -2 = every GPU in the same way */
   const char *values[SIDES]; /* ", " between several; NULL = no answer */
+  const char
+      *nodes; /* that it is of, ", " between; NULL = the sides as wholes, or all nodes alike */
 };
 
 /* A check that failed, what slowed results, or a run that is not complete, on one side or both. */

@@ -10,14 +10,31 @@
 
 #include <string.h>
 
-enum { TEXT_MAX = 4096, GPU_ALL = -2, TIME_MAX = 32 };
+enum { TEXT_MAX = 4096, NAMES_MAX = 1 << 20, GPU_ALL = -2, NODE_CHANGES_MAX = 8 };
 
 /* One fact of one side. */
 struct item {
   const char *name;
   int gpu;
   enum side side;
+  uint32_t node;     /* its first environment; UINT32_MAX = not on both sides */
   const char *value; /* NULL = no answer */
+};
+
+struct fact_finder {
+  struct comparison *comparison;
+  struct item *items;
+  size_t count;
+  size_t node_count; /* on both sides */
+  struct fact_difference *facts;
+  size_t fact_count, capacity;
+};
+
+/* What one fact changed from and to, and the nodes that did. */
+struct fact_change {
+  const char *values[SIDES];
+  const char **nodes;
+  size_t node_count, capacity;
 };
 
 static int facts_compare_values(const char *a, const char *b) {
@@ -29,6 +46,8 @@ static int facts_compare_values(const char *a, const char *b) {
 
 ORDER_DEFINE(facts_compare_items, struct item, strcmp(x->name, y->name) ?: ORDER(x->gpu, y->gpu) ?: ORDER(x->side, y->side) ?: facts_compare_values(x->value, y->value))
 
+ORDER_DEFINE(facts_compare_nodes, struct item, ORDER(x->node, y->node) ?: ORDER(x->side, y->side) ?: facts_compare_values(x->value, y->value))
+
 /* Whether run i is the first of its side in its environment. */
 static bool facts_is_first(const struct results *results, const enum side *sides, size_t i) {
   for (size_t j = 0; j < i; j++) {
@@ -39,29 +58,47 @@ static bool facts_is_first(const struct results *results, const enum side *sides
   return sides[i] != SIDE_NONE;
 }
 
-static struct item *facts_collect(const struct results *results, const enum side *sides,
+/* By environment: the first of the node, of nodes that are on both sides, if these are several. */
+static uint32_t *facts_find_nodes(const struct results *results, const enum side *sides,
                                   struct arena *arena, size_t *count) {
-  struct item *items = NULL;
+  uint32_t *nodes = analysis_equal_environments(results, false, arena);
+  bool(*on)[SIDES] = arena_array(arena, results->environment_count, sizeof *on);
+  for (size_t i = 0; i < results->run_count; i++) {
+    const uint32_t node = nodes[results->runs[i].environment];
+    if (sides[i] != SIDE_NONE && node != UINT32_MAX) {
+      on[node][sides[i]] = true;
+    }
+  }
+  *count = SUM_OF(e, results->environment_count, on[e][SIDE_A] && on[e][SIDE_B]);
+  for (size_t e = 0; e < results->environment_count; e++) {
+    const bool both = nodes[e] != UINT32_MAX && on[nodes[e]][SIDE_A] && on[nodes[e]][SIDE_B];
+    nodes[e] = both && *count > 1 ? nodes[e] : UINT32_MAX;
+  }
+  return nodes;
+}
+
+static void facts_collect(struct fact_finder *finder, const enum side *sides, struct arena *arena) {
+  const struct results *results = finder->comparison->results;
+  const uint32_t *nodes = facts_find_nodes(results, sides, arena, &finder->node_count);
   size_t capacity = 0;
   for (size_t i = 0; i < results->run_count; i++) {
-    if (!facts_is_first(results, sides, i)) {
+    if (sides[i] == SIDE_NONE) {
       continue;
     }
-    const struct results_environment *environment =
-        &results->environments[results->runs[i].environment];
-    for (size_t f = 0; f < environment->fact_count; f++) {
+    const struct results_run *run = &results->runs[i];
+    const struct results_environment *environment = &results->environments[run->environment];
+    const size_t fact_count = facts_is_first(results, sides, i) ? environment->fact_count : 0;
+    struct item item = {"haul_version", -1, sides[i], nodes[run->environment], run->haul_version};
+    *ARENA_ADD(arena, finder->items, finder->count, &capacity) = item;
+    for (size_t f = 0; f < fact_count; f++) {
       const struct results_fact *fact = &environment->facts[f];
-      *ARENA_ADD(arena, items, *count, &capacity) =
-          (struct item){fact->name, fact->gpu, sides[i], fact->value};
+      item.name = fact->name;
+      item.gpu = fact->gpu;
+      item.value = fact->value;
+      *ARENA_ADD(arena, finder->items, finder->count, &capacity) = item;
     }
   }
-  for (size_t i = 0; i < results->run_count; i++) {
-    if (sides[i] != SIDE_NONE) {
-      *ARENA_ADD(arena, items, *count, &capacity) =
-          (struct item){"haul_version", -1, sides[i], results->runs[i].haul_version};
-    }
-  }
-  return items;
+  ORDER_SORT(finder->items, finder->count, facts_compare_items);
 }
 
 /* All distinct values of one fact on one side, ", " between. items[*i] is the first of them; *i is
@@ -85,51 +122,159 @@ static const char *facts_join_values(struct arena *arena, const struct item *ite
   return any ? arena_strdup(arena, text.text) : NULL;
 }
 
-/* Makes one difference of GPUs that all changed in the same way. */
-static size_t facts_merge_gpus(struct fact_difference *facts, size_t first, size_t count,
-                               size_t gpus) {
-  if (count - first < 2 || count - first < gpus) {
-    return count;
-  }
-  for (size_t i = first + 1; i < count; i++) {
-    for (size_t s = 0; s < SIDES; s++) {
-      if (facts_compare_values(facts[i].values[s], facts[first].values[s]) != 0) {
-        return count;
-      }
-    }
-  }
-  facts[first].gpu = GPU_ALL;
-  return first + 1;
+static void facts_add(struct fact_finder *finder, struct fact_difference fact) {
+  *ARENA_ADD(&finder->comparison->arena, finder->facts, finder->fact_count, &finder->capacity) =
+      fact;
 }
 
-static void facts_find_differences(struct comparison *comparison, const struct item *items,
-                                   size_t count) {
-  struct fact_difference *facts = NULL;
-  size_t fact_count = 0;
-  size_t capacity = 0;
+/* Moves *i to the next answer that is not the one before. */
+static bool facts_next_answer(const struct item *items, size_t count, size_t *i) {
+  while (*i < count &&
+         (items[*i].value == NULL ||
+          (*i > 0 && facts_compare_values(items[*i].value, items[*i - 1].value) == 0))) {
+    ++*i;
+  }
+  return *i < count;
+}
+
+static bool facts_are_same(const struct item *a, size_t a_count, const struct item *b,
+                           size_t b_count) {
+  size_t i = 0;
+  size_t j = 0;
+  while (facts_next_answer(a, a_count, &i) && facts_next_answer(b, b_count, &j)) {
+    if (strcmp(a[i++].value, b[j++].value) != 0) {
+      return false;
+    }
+  }
+  return !facts_next_answer(a, a_count, &i) && !facts_next_answer(b, b_count, &j);
+}
+
+static const char *facts_join_nodes(struct arena *arena, const struct fact_change *change) {
+  SCOPED(strbuf_fini) struct strbuf text = STRBUF(NAMES_MAX);
+  for (size_t i = 0; i < change->node_count; i++) {
+    strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", change->nodes[i]);
+  }
+  return arena_strdup(arena, text.text);
+}
+
+static bool facts_same_values(const char *const x[SIDES], const char *const y[SIDES]) {
+  return ALL_OF(s, SIDES, facts_compare_values(x[s], y[s]) == 0);
+}
+
+/* What one fact changed from and to on the nodes, and on which: changes has NODE_CHANGES_MAX and
+ * one that all further ones are in. */
+static size_t facts_find_changes(struct fact_finder *finder, struct item *items, size_t count,
+                                 struct arena *arena, struct fact_change *changes) {
+  size_t change_count = 0;
+  ORDER_SORT(items, count, facts_compare_nodes);
+  for (size_t i = 0, b = 0, end = 0; i < count && items[i].node != UINT32_MAX; i = end) {
+    for (b = i; b < count && items[b].node == items[i].node && items[b].side == SIDE_A; b++) {
+    }
+    for (end = b; end < count && items[end].node == items[i].node; end++) {
+    }
+    if (facts_are_same(&items[i], b - i, &items[b], end - b)) {
+      continue;
+    }
+    size_t at = 0;
+    const char *const values[SIDES] = {
+        b > i ? facts_join_values(arena, items, b, SIDE_A, &(size_t){i}) : NULL,
+        end > b ? facts_join_values(arena, items, end, SIDE_B, &(size_t){b}) : NULL};
+    while (at < change_count && at < NODE_CHANGES_MAX &&
+           !facts_same_values(changes[at].values, values)) {
+      at++;
+    }
+    struct fact_change *change = &changes[at];
+    if (at == change_count) {
+      *change = (struct fact_change){.values = {values[SIDE_A], values[SIDE_B]}};
+      change_count++;
+    }
+    *ARENA_ADD(arena, change->nodes, change->node_count, &change->capacity) =
+        finder->comparison->results->environments[items[i].node].node;
+  }
+  return change_count;
+}
+
+/* One fact, node by node; values: those of the sides. What all nodes changed alike needs no names,
+ * and what is another change on each of many is one difference. */
+static void facts_add_by_node(struct fact_finder *finder, struct item *items, size_t count,
+                              struct fact_difference whole) {
+  SCOPED(arena_fini) struct arena scratch = {0};
+  struct arena *arena = &finder->comparison->arena;
+  struct fact_change changes[NODE_CHANGES_MAX + 1];
+  const size_t change_count = facts_find_changes(finder, items, count, &scratch, changes);
+  struct fact_change all = {0};
+  for (size_t i = 0; i < change_count; i++) {
+    for (size_t n = 0; n < changes[i].node_count; n++) {
+      *ARENA_ADD(&scratch, all.nodes, all.node_count, &all.capacity) = changes[i].nodes[n];
+    }
+  }
+  if (change_count == 0 || (change_count == 1 && all.node_count == finder->node_count &&
+                            facts_same_values(changes[0].values, whole.values))) {
+    if (facts_compare_values(whole.values[SIDE_A], whole.values[SIDE_B]) != 0) {
+      facts_add(finder, whole);
+    }
+    return;
+  }
+  if (change_count > NODE_CHANGES_MAX) {
+    whole.nodes = facts_join_nodes(arena, &all);
+    facts_add(finder, whole);
+    return;
+  }
+  for (size_t i = 0; i < change_count; i++) {
+    struct fact_difference fact = whole;
+    for (size_t s = 0; s < SIDES; s++) {
+      const char *value = changes[i].values[s];
+      fact.values[s] = value != NULL ? arena_strdup(arena, value) : NULL;
+    }
+    fact.nodes = facts_join_nodes(arena, &changes[i]);
+    facts_add(finder, fact);
+  }
+}
+
+/* Makes one of the differences, from `first` on, of GPUs that all changed in the same way. */
+static void facts_merge_gpus(struct fact_finder *finder, size_t first, size_t gpus) {
+  struct fact_difference *facts = finder->facts;
+  const size_t each = gpus > 1 ? (finder->fact_count - first) / gpus : 0;
+  if (each == 0 || (finder->fact_count - first) % gpus != 0) {
+    return;
+  }
+  for (size_t i = first + each; i < finder->fact_count; i++) {
+    if (!facts_same_values(facts[i].values, facts[i - each].values) ||
+        facts_compare_values(facts[i].nodes, facts[i - each].nodes) != 0) {
+      return;
+    }
+  }
+  finder->fact_count = first + each;
+  for (size_t i = first; i < finder->fact_count; i++) {
+    facts[i].gpu = GPU_ALL;
+  }
+}
+
+/* Leaves the items of a fact in the order of nodes. */
+static void facts_find_differences(struct fact_finder *finder) {
+  struct item *items = finder->items;
+  const size_t count = finder->count;
   size_t first = 0; /* difference of this name */
   size_t gpus = 0;  /* that have a fact of this name */
   for (size_t i = 0; i < count;) {
-    const char *name = items[i].name;
-    const int gpu = items[i].gpu;
-    const char *values[SIDES] = {NULL, NULL};
-    while (i < count && strcmp(items[i].name, name) == 0 && items[i].gpu == gpu) {
+    const size_t start = i;
+    struct fact_difference whole = {.name = items[i].name, .gpu = items[i].gpu};
+    while (i < count && strcmp(items[i].name, whole.name) == 0 && items[i].gpu == whole.gpu) {
       const enum side side = items[i].side;
-      values[side] = facts_join_values(&comparison->arena, items, count, side, &i);
+      whole.values[side] = facts_join_values(&finder->comparison->arena, items, count, side, &i);
     }
-    gpus += gpu >= 0;
-    if (facts_compare_values(values[SIDE_A], values[SIDE_B]) != 0 && strcmp(name, "boot_id") != 0) {
-      *ARENA_ADD(&comparison->arena, facts, fact_count, &capacity) =
-          (struct fact_difference){name, gpu, {values[SIDE_A], values[SIDE_B]}};
+    gpus += whole.gpu >= 0;
+    if (strcmp(whole.name, "boot_id") != 0) {
+      facts_add_by_node(finder, &items[start], i - start, whole);
     }
-    if (i == count || strcmp(items[i].name, name) != 0) {
-      fact_count = facts_merge_gpus(facts, first, fact_count, gpus);
-      first = fact_count;
+    if (i == count || strcmp(items[i].name, whole.name) != 0) {
+      facts_merge_gpus(finder, first, gpus);
+      first = finder->fact_count;
       gpus = 0;
     }
   }
-  comparison->facts = facts;
-  comparison->fact_count = fact_count;
+  finder->comparison->facts = finder->facts;
+  finder->comparison->fact_count = finder->fact_count;
 }
 
 static bool facts_have_ptx(const struct item *items, size_t count) {
@@ -241,10 +386,10 @@ static const char *facts_runs(struct arena *arena, const struct results *results
 void compare_environments(const enum side *sides, struct comparison *comparison) {
   const struct results *results = comparison->results;
   SCOPED(arena_fini) struct arena arena = {0};
-  size_t count = 0;
-  struct item *items = facts_collect(results, sides, &arena, &count);
-  ORDER_SORT(items, count, facts_compare_items);
-  facts_find_differences(comparison, items, count);
+  struct fact_finder finder = {.comparison = comparison};
+  facts_collect(&finder, sides, &arena);
+  const struct item *items = finder.items;
+  const size_t count = finder.count;
   for (size_t s = 0; s < SIDES; s++) {
     struct comparison_total *total = &comparison->totals[s];
     total->hosts = facts_values(&comparison->arena, items, count, "host_name", (enum side)s);
@@ -254,7 +399,8 @@ void compare_environments(const enum side *sides, struct comparison *comparison)
     total->scenarios = facts_scenarios(&comparison->arena, results, sides, (enum side)s);
     facts_count_machines(results, sides, (enum side)s, total);
   }
+  facts_find_differences(&finder);
   comparison->driver_compiled =
-      strcmp(comparison->totals[SIDE_A].drivers, comparison->totals[SIDE_B].drivers) != 0 &&
+      ANY_OF(i, comparison->fact_count, strcmp(comparison->facts[i].name, "driver_version") == 0) &&
       facts_have_ptx(items, count) && facts_have_kernels(results);
 }

@@ -71,8 +71,8 @@ static const char *diff_gpu_words(struct arena *arena, const struct comparison *
     if (fact->gpu == gpu && fact->values[SIDE_A] != NULL && fact->values[SIDE_B] != NULL) {
       text = count++ > 0 ? arena_add(arena, text, ", ")
                          : arena_format(arena, "gpu%d differs in ", gpu);
-      text = arena_add(arena, text, "%s %s to %s", fact->name, fact->values[SIDE_A],
-                       fact->values[SIDE_B]);
+      text = arena_add(arena, text, "%s%s %s to %s", fact->name, diff_fact_nodes(arena, fact),
+                       fact->values[SIDE_A], fact->values[SIDE_B]);
     }
   }
   return text;

@@ -4,6 +4,7 @@
 #include "engine/base/strings.h"
 #include "runner/analysis/conclusion.h"
 #include "runner/analysis/outliers.h"
+#include "runner/render/outliers.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -418,10 +419,17 @@ const char *diff_delta_words(struct arena *arena, const struct comparison *compa
                          strings_plural(from[DELTA_SCENARIO], "case", "cases"));
 }
 
+const char *diff_fact_nodes(struct arena *arena, const struct fact_difference *fact) {
+  return fact->nodes == NULL ? ""
+                             : arena_format(arena, " of %s",
+                                            outliers_shorten(arena, fact->nodes, FACT_NODES_SHOWN));
+}
+
 const char *diff_fact_name(struct arena *arena, const struct fact_difference *fact) {
-  return fact->gpu >= 0
-             ? arena_format(arena, "gpu%d %s", fact->gpu, fact->name)
-             : arena_format(arena, "%s%s", fact->gpu == -2 ? "every gpu: " : "", fact->name);
+  const char *nodes = diff_fact_nodes(arena, fact);
+  return fact->gpu >= 0 ? arena_format(arena, "gpu%d %s%s", fact->gpu, fact->name, nodes)
+                        : arena_format(arena, "%s%s%s", fact->gpu == -2 ? "every gpu: " : "",
+                                       fact->name, nodes);
 }
 
 const char *diff_fact_value(const struct fact_difference *fact, enum side side) {

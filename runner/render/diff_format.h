@@ -12,7 +12,7 @@ struct outlier_part;
 
 /* Conditions shown without -v. */
 enum { DIFF_CONDITIONS_MAX = 6 };
-enum { DIFF_HOSTS_SHOWN = 8 };
+enum { DIFF_HOSTS_SHOWN = 8, FACT_NODES_SHOWN = 3 };
 
 /* Of 0.0302 "+3.02": per cent, two digits after the point below 10 %. */
 const char *diff_percent_words(struct arena *arena, double change);
@@ -91,6 +91,8 @@ const char *diff_change_legend(const struct comparison *comparison);
 #define DIFF_WORDS_RATES                                                                           \
   "A row has the typical rate, or the undisturbed one (no noise) if that changed"
 /* "gpu2 pcie_link_width", "every gpu: driver_model". */
+/* " of n1, n2, n3, ... (8)"; "" */
+const char *diff_fact_nodes(struct arena *arena, const struct fact_difference *fact);
 const char *diff_fact_name(struct arena *arena, const struct fact_difference *fact);
 const char *diff_fact_value(const struct fact_difference *fact, enum side side);
 

@@ -229,7 +229,8 @@ JSON_OBJECT(diff_json_total, DIFF_TOTAL, const char *name, const struct comparis
   X("gpu", known, fact->gpu >= 0, fact->gpu)                                                       \
   X("every_gpu", boolean, fact->gpu == -2)                                                         \
   X("a", text, fact->values[SIDE_A])                                                               \
-  X("b", text, fact->values[SIDE_B])
+  X("b", text, fact->values[SIDE_B])                                                               \
+  X("nodes", text, fact->nodes)
     JSON_OBJECT(diff_json_fact, DIFF_FACT, const struct fact_difference *fact)
 
 #define DIFF_CONDITION(X)                                                                          \
