@@ -147,8 +147,8 @@ struct comparison_group {
   enum group_kind kind;
   const char *what; /* "gpu2" */
   size_t case_count;
-  size_t
-      undisturbed_same; /* of these, with an undisturbed rate that is shown not to have changed */
+  size_t undisturbed;        /* of these, with an undisturbed rate, too */
+  size_t undisturbed_same;   /* of these, where that rate is shown not to have changed */
   struct diff_result result; /* of the mean change, of typical rates */
   double delta;              /* the mean of those of its cases */
   bool is_kept;              /* `only` has all of its cases */

@@ -266,6 +266,8 @@ static void groups_judge(struct comparison *comparison, const struct diff_option
     struct comparison_group *group = &comparison->groups[i];
     group->result = found[i];
     group->delta = cases[i].delta;
+    group->undisturbed =
+        SUM_OF(m, group->case_count, comparison->rows[group->rows[m]].rates != NULL);
     group->undisturbed_same =
         SUM_OF(m, group->case_count,
                comparison_row_is_same_undisturbed(&comparison->rows[group->rows[m]]));

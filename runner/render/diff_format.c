@@ -351,10 +351,13 @@ const char *diff_group_sentence(struct arena *arena, const struct comparison_gro
                      diff_percent_words(arena, group->result.change_high));
   }
   text = arena_add(arena, text, "threshold %.2g %%)", 100 * group->delta);
-  return group->undisturbed_same == 0
+  return 2 * group->undisturbed_same <= group->undisturbed
              ? text
-             : arena_add(arena, text, ", with noise: the undisturbed rate of %zu is SAME",
-                         group->undisturbed_same);
+             : arena_add(
+                   arena, text,
+                   "; without noise, %zu of the %zu cases that have an undisturbed rate %s SAME",
+                   group->undisturbed_same, group->undisturbed,
+                   strings_plural(group->undisturbed_same, "is", "are"));
 }
 
 const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row) {

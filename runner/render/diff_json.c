@@ -282,6 +282,7 @@ JSON_OBJECT(diff_json_total, DIFF_TOTAL, const char *name, const struct comparis
   X("kind", text, group_kind_text(group->kind))                                                    \
   X("what", text, group->what)                                                                     \
   X("cases", integer, group->case_count)                                                           \
+  X("undisturbed", integer, group->undisturbed)                                                    \
   X("undisturbed_same", integer, group->undisturbed_same)                                          \
   X("verdict", text, verdict_text(result->verdict))                                                \
   X("provisional", boolean, result->is_provisional)                                                \

@@ -184,3 +184,30 @@ TEST(what_all_cases_share_is_said_once) {
   groups[1].is_news = true;
   assert_string_equal(diff_shift_words(&arena, &comparison), "");
 }
+
+/* Few links that did not change are no reason to think of noise. */
+TEST(a_group_is_noise_if_most_links_that_are_known_did_not_change) {
+  static const char FOUND[] = "all cases: REGRESSED, -2.97 % speed on average over 78 cases "
+                              "(95 % CI -3.10 to -2.84; threshold 1 %)";
+  static const struct {
+    size_t undisturbed, same;
+    const char *more;
+  } ROWS[] = {{0, 0, ""},
+              {40, 20, ""},
+              {1, 1, "; without noise, 1 of the 1 cases that have an undisturbed rate is SAME"},
+              {8, 6, "; without noise, 6 of the 8 cases that have an undisturbed rate are SAME"}};
+  for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+    SCOPED(arena_fini) struct arena arena = {0};
+    const struct comparison_group group = {.what = "all cases",
+                                           .case_count = 78,
+                                           .undisturbed = ROWS[i].undisturbed,
+                                           .undisturbed_same = ROWS[i].same,
+                                           .delta = 0.01,
+                                           .result = {.verdict = VERDICT_REGRESSED,
+                                                      .change = -0.0297,
+                                                      .change_low = -0.031,
+                                                      .change_high = -0.0284}};
+    assert_string_equal(diff_group_sentence(&arena, &group),
+                        arena_format(&arena, "%s%s", FOUND, ROWS[i].more));
+  }
+}
