@@ -129,10 +129,13 @@ static void history_add_driver(struct earlier_runs *earlier, size_t first, int64
 
 /* Of one process per run more than of several: what processes of a run differ by is added where the
  * sides have fewer than the earlier runs. */
-static double history_variance(const struct run_spread *spread, const struct diff_case *c) {
+static void history_set_variance(const struct run_spread *spread, struct diff_case *c) {
   const double within = spread->within_df > 0 ? spread->within / spread->within_df : 0;
   const double sides = (1 / (double)c->a.count + 1 / (double)c->b.count) / 2;
-  return spread->squares / spread->df + within * fmax(0, sides - spread->per_run / spread->runs);
+  c->run_df = spread->df;
+  c->process_variance = within * fmax(0, sides - spread->per_run / spread->runs);
+  c->run_variance =
+      fmax(spread->squares / spread->df + c->process_variance, DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
 }
 
 /* The runs that the variance is of. */
@@ -180,8 +183,7 @@ void compare_set_history(const struct results *before, struct comparison *compar
       history_add_driver(&earlier, r, apart_ns, &spread);
     }
     if (spread.df >= DIFF_HISTORY_DF_MIN) {
-      c->run_df = spread.df;
-      c->run_variance = fmax(history_variance(&spread, c), DIFF_SPREAD_MIN * DIFF_SPREAD_MIN);
+      history_set_variance(&spread, c);
       c->earlier = history_deviations(&earlier, &comparison->arena);
       most = fmax(most, spread.runs);
       known++;

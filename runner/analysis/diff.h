@@ -164,10 +164,11 @@ struct diff_case {
   size_t corrupt;            /* of them, with wrong data */
   const int64_t *started;    /* of the runs, by their numbers: any unit; NULL = not known */
   /* Of the means of runs of this case on this machine, from earlier ones; df 0 = not known. It
-   * counts where each side is one run. */
-  double run_variance, run_df;
+   * counts where each side is one run. process_variance: the part that a side adds because it has
+   * fewer processes than they had. */
+  double run_variance, run_df, process_variance;
   /* Of these earlier runs, by their numbers: how far each is from the mean of those under its
-   * driver. It tells how much of it cases share; none = not known. */
+   * driver. It tells how much cases share of what runs differ by; none = not known. */
   struct process_sample earlier;
   double rounding;   /* diff_find_rounding(): standard error that the clock's steps add, ln */
   bool shares_noise; /* of a group: its cases do, so that they do not tell how it wanders */

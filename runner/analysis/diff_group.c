@@ -108,7 +108,7 @@ static bool group_shares_noise(const struct diff_case *group, const struct diff_
 
 /* By how much less than its cases the group varied in earlier runs that measured all of them; that
  * is a variance of as many degrees of freedom as these runs have. Too few tell nothing: then its
- * cases may share all of it. */
+ * cases may share all of it, as they always may of what processes of a run differ by. */
 static void group_take_earlier_share(const struct diff_case *cases, const size_t *members,
                                      size_t count, struct diff_case *group) {
   SCOPED(arena_fini) struct arena arena = {0};
@@ -143,7 +143,8 @@ static void group_take_earlier_share(const struct diff_case *cases, const size_t
     }
   }
   if (df >= DIFF_HISTORY_DF_MIN && own > 0) {
-    group->run_variance *= of_group / own;
+    const double of_runs = group->run_variance - group->process_variance;
+    group->run_variance = of_runs * of_group / own + group->process_variance;
     group->run_df = fmin(group->run_df, df);
   }
 }
@@ -160,6 +161,7 @@ struct diff_case diff_group_make(const struct diff_case *cases, const size_t *me
     group.delta += c->delta / (double)count;
     rounding += c->rounding * c->rounding;
     group.run_variance += c->run_variance / (double)count;
+    group.process_variance += c->process_variance / (double)count;
     group.run_df = m == 0 || c->run_df < group.run_df ? c->run_df : group.run_df;
   }
   group_take_earlier_share(cases, members, count, &group);

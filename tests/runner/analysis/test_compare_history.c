@@ -91,6 +91,46 @@ TEST(runs_that_differ_hide_a_change) {
   check(&(struct expected){12, 0.05, 0.03, DAY_NS, VERDICT_UNCLEAR, DIFF_DOUBT_NONE});
 }
 
+/* The variance of the group of all cases, in one run of one process per side, as runs of several
+ * processes tell it: cases share what processes differ by, and nothing of what runs do. */
+static double vary_together(double process_sd, double run_sd, uint64_t *seed) {
+  enum { RUNS = 12, BEFORE = 8 };
+  SCOPED(results_free_at) struct results *earlier = results_new();
+  SCOPED(results_free_at) struct results *m = results_new();
+  comparison_free(compared(RUNS, 0, 0, DAY_NS, earlier, m));
+  double processes[RUNS][BEFORE];
+  for (size_t p = 0; p < (size_t)RUNS * BEFORE; p++) {
+    processes[p / BEFORE][p % BEFORE] = process_sd * noise_normal(seed);
+  }
+  earlier->median_count = m->median_count = 0;
+  for (uint32_t i = 0; i < CASES; i++) {
+    for (uint32_t r = 0; r < RUNS; r++) {
+      const double own = run_sd * noise_normal(seed);
+      for (uint32_t p = 0; p < BEFORE; p++) {
+        made_median(earlier, (struct results_median){.run = r,
+                                                     .bench = i,
+                                                     .process = 1 + p + 100 * r,
+                                                     .ns = 1e6 * exp(own + processes[r][p])});
+      }
+    }
+    made_medians(m, i, 0, 50, 1);
+    made_medians(m, i, 1, 50, 1);
+  }
+  SCOPED(comparison_free_at) struct comparison *comparison = compare_again(m, earlier);
+  assert_true(comparison->group_count > 0);
+  return pow(log1p(comparison->groups[0].result.sd), 2);
+}
+
+TEST(fewer_processes_than_before_vary_more) {
+  enum { TRIALS = 40 };
+  uint64_t seed = 11;
+  double mean = 0;
+  for (size_t trial = 0; trial < TRIALS; trial++) {
+    mean += vary_together(0.03, 0.03, &seed) / TRIALS;
+  }
+  assert_in_range(100 * mean / (0.03 * 0.03 * (1 + 1.0 / CASES)), 90, 110);
+}
+
 /* Three runs, or twelve within a minute, do not tell how those of two days differ. */
 TEST(few_or_hasty_runs_tell_nothing) {
   check(&(struct expected){3, 0.001, 0.03, DAY_NS, VERDICT_REGRESSED, DIFF_DOUBT_ONE_RUN});
