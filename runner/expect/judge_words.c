@@ -142,8 +142,9 @@ const char *expect_judge_cannot_tell(struct expect_judge *judge) {
   item.noun = judge_noun(judge, item.worst);
   return arena_format(&judge->arena,
                       JUDGE_CANNOT_TELL
-                      ": %s; its trials vary by %.2g %%; run again when the host is quiet",
-                      expect_shortfall_words(&judge->arena, &item), 100 * item.worst->spread);
+                      ": %s; its trials vary by %s; run again when the host is quiet",
+                      expect_shortfall_words(&judge->arena, &item),
+                      judge_percent(&judge->arena, 100 * item.worst->spread));
 }
 
 static const char *judge_note(struct arena *arena, const char *text, size_t n, const char *what) {
@@ -154,9 +155,10 @@ static const char *judge_note(struct arena *arena, const char *text, size_t n, c
 static const char *judge_disturbance_words(struct arena *arena,
                                            const struct disturbance *disturbance) {
   const size_t others = disturbance->count - 1;
-  return arena_format(arena, "%s: %.2g %% of trials were up to %.2g %% slower (%s%s)",
+  return arena_format(arena, "%s: %s of trials were up to %s slower (%s%s)",
                       disturbance->on_host ? "host busy" : "disturbed by others",
-                      disturbance->percent, disturbance->slower_percent, disturbance->name,
+                      judge_percent(arena, disturbance->percent),
+                      judge_percent(arena, disturbance->slower_percent), disturbance->name,
                       others > 0 ? arena_format(arena, ", and %zu more", others) : "");
 }
 

@@ -31,6 +31,16 @@ TEST(a_neighbour_that_never_rests_or_a_slow_link) {
       {UP_USUAL,
        {UP, .gbps = 24, BEST("budget", 1.002, 0.999), TWICE(1)},
        "short: 24 GB/s at best, usual 50-60"},
+      /* So far below the 25 GB/s that are still usual that no variation explains it. */
+      {UP_USUAL,
+       {UP, .gbps = 17, BEST("budget", 1.25, 0.5), TWICE(1.12)},
+       "disturbed: 19.04 GB/s at best, usual 50-60"},
+      {UP_USUAL,
+       {UP, .gbps = 17, BEST("budget", 1.25, 0.5), TWICE(1.1)},
+       "short: 18.7 GB/s at best, usual 50-60"},
+      {HOPS_USUAL,
+       {HOP, .ns_per_hop = 2e4, BEST("noise", 8.4, 0.5), TWICE(8.2)},
+       "short: 2439 ns at best, usual 1000-1200"},
       /* Telemetry explains it. */
       {UP_USUAL,
        {UP, .gbps = 24, BEST("budget", 1.05, 0.9), TWICE(1.03), .slowed_by = "throttled"},
@@ -62,6 +72,11 @@ TEST(a_neighbour_that_never_rests_or_a_slow_link) {
                       "host is quiet");
   assert_string_equal(lines[1], "0 results are as expected for H200s (from 3 measurements); 1 "
                                 "undecided: host busy or link slow");
+  static const struct said WILD = {UP, .gbps = 17, BEST("budget", 1.25, 0.625), TWICE(1.12)};
+  SCOPED(judged_fini)
+  struct judged wild = judge_rows(UP_USUAL, &WILD, 1);
+  assert_int_equal(expect_judge_words(wild.judge, &lines), 2);
+  assert_non_null(strstr(lines[0], "; its trials vary by 100 %;"));
 }
 
 TEST(disturbance_is_a_fact_of_its_own) {
