@@ -43,6 +43,8 @@
     "the host's clock times host threads and GPUs together|: a GPU's flow starts about 1 "         \
     "us late, and its end is seen up to {1} ns late")                                              \
   X(NOTE_LOAD_ENDED, "load_ended", 0, "", "the loads ended before the measured copies")            \
+  X(NOTE_LOAD_PAUSED, "load_paused", 0, "",                                                        \
+    "the loads paused at times: their copies end faster than the host enqueues more of them")      \
   X(NOTE_SERIALISED, "serialised", 0, "",                                                          \
     "the flows did not overlap all the time: their own rates add up to more than the "             \
     "total rate (v_flow has both)")                                                                \

@@ -70,6 +70,7 @@ struct trial_times {
   uint64_t ended_ns;        /* CLOCK_MONOTONIC_RAW, when the host saw the end of flows on streams */
   bool gate_timed_out;      /* the gate opened by itself: the times mean nothing */
   bool load_outlasted;      /* every load flow was still running when the window had closed */
+  bool load_paused;         /* some was not all the time: the host enqueued its repeats too late */
   bool again;               /* some was not: it is no trial, and is made again with longer loads */
   struct flow_times *flows; /* one per flow of the case; owned by what filled it in */
 };

@@ -126,6 +126,16 @@ bool event_trial_feeds_loads(const struct event_trial *trial) {
   return feeds;
 }
 
+/* The next repeats of load i. It has paused where the last ones have ended, but the measured flows
+ * have not. */
+static enum status feed_load(struct event_trial *trial, uint32_t i, uint32_t repeats, bool *ended,
+                             struct error *err) {
+  const bool paused = event_trial_driver(trial)->cuEventQuery(trial->flows[i].end) == CUDA_SUCCESS;
+  enum status status = paused ? event_trial_poll(trial, ended, err) : STATUS_OK;
+  trial->load_paused = trial->load_paused || (paused && !*ended);
+  return THEN(status, enqueue_copies(trial, i, repeats, trial->flows[i].end, err));
+}
+
 /* The repeats of the loads for which the queue of a stream had no room, in rounds over them. What
  * they need not outlast any more is left out. */
 static enum status feed_loads(struct event_trial *trial, struct error *err) {
@@ -138,13 +148,14 @@ static enum status feed_loads(struct event_trial *trial, struct error *err) {
     const uint32_t round = left < ROUND ? left : ROUND;
     for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
       if (!is_measured(trial, i)) {
-        status = enqueue_copies(trial, i, round, trial->flows[i].end, err);
+        status = feed_load(trial, i, round, &ended, err);
       }
     }
     done += round;
     status = THEN(status, event_trial_poll(trial, &ended, err));
   }
-  trial->load_iterations = done < trial->load_iterations ? done : trial->load_iterations;
+  trial->load_cut = done < trial->load_iterations;
+  trial->load_iterations = trial->load_cut ? done : trial->load_iterations;
   return status;
 }
 
@@ -304,6 +315,7 @@ static enum status finish(struct event_trial *trial, struct trial_times *times, 
                                   "waiting for the end of a trial");
   times->ended_ns = clock_now_ns();
   times->load_outlasted = event_trial_loads_run(trial);
+  times->load_paused = trial->load_paused || (trial->load_cut && !times->load_outlasted);
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     status = cuda_check(driver, driver->cuStreamSynchronize(trial->runs[i].stream), err,
                         "waiting for a stream");
@@ -329,6 +341,7 @@ enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
   trial->sequence++;
   trial->iterations = iterations;
   trial->load_iterations = load_iterations;
+  trial->load_paused = trial->load_cut = false;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     status = flow_graph_capture(&trial->flows[i].graph, trial->context, &trial->runs[i],

@@ -48,6 +48,8 @@ struct event_trial {
   struct enqueuers *enqueuers;          /* NULL: the caller enqueues */
   uint32_t sequence;                    /* number of the trial: the value that opens its gate */
   uint32_t iterations, load_iterations; /* of the trial */
+  bool load_paused; /* some load had ended before its next repeats were enqueued */
+  bool load_cut;    /* they have fewer repeats, as the measured flows had ended */
   CUevent final;
   struct gate_page *gate;
   CUdeviceptr gate_device;

@@ -553,13 +553,16 @@ static bool accept_early_load(const struct transfer *transfer) {
   return accepted;
 }
 
-/* Where the load flows ended too early, the trial is made again with longer ones. */
+/* Where the load flows ended too early, the trial is made again with longer ones. More repeats are
+ * of no use to loads that run faster than the host can enqueue them. */
 static enum status transfer_run(void *state, uint32_t iterations, struct trial_times *times,
                                 struct error *err) {
   struct transfer *transfer = state;
   transfer->load_iterations = load_repeats(transfer, iterations);
   RETURN_ON_ERROR(run_flows(transfer, iterations, times, err));
-  if (transfer->has_load && !times->load_outlasted && !accept_early_load(transfer)) {
+  if (times->load_paused) {
+    notes_add_kinds(&transfer->outcome->notes, NOTE_BIT(NOTE_LOAD_PAUSED));
+  } else if (transfer->has_load && !times->load_outlasted && !accept_early_load(transfer)) {
     const uint32_t most = load_repeats_max(transfer);
     if (transfer->load_iterations >= most) {
       return error_set(err, STATUS_UNSUPPORTED,

@@ -76,6 +76,7 @@ TEST(load_is_repeated_more_often_than_what_it_loads, struct fixture *fixture) {
   fixture_run_ok(fixture, &bench_case);
   assert_true(fixture->flow_trials[1].iterations > EVENT_LOAD_ITERATIONS_MAX);
   assert_true(fixture->outcome.gated);
+  assert_false(notes_have(&fixture->outcome.notes, NOTE_LOAD_PAUSED));
 }
 
 /* Only the gate lets them start together. */
