@@ -271,6 +271,20 @@ static bool compare_part_matches(const struct results *results, const struct out
   return false;
 }
 
+bool compare_part_is_row(const struct comparison *comparison, const struct outlier_part *part) {
+  const struct results *results = comparison->results;
+  for (size_t i = 0; i < comparison->row_count && part->slow_cases < 2; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    const size_t run = row->sides[SIDE_B].run;
+    if (row->result.unit != DIFF_UNIT_NODE && run != SIZE_MAX &&
+        outliers_part_has(part, &results->cases[row->bench]) &&
+        strings_equal(results->environments[results->runs[run].environment].node, part->host)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool compare_has_nodes(const struct results *results) {
   SCOPED(arena_fini) struct arena arena = {0};
   const uint32_t *first = analysis_equal_environments(results, false, &arena);
@@ -309,7 +323,8 @@ static enum status compare_find_alone(struct database *database, struct compare_
   struct outliers *alone = result->alone;
   for (size_t i = 0; i < alone->part_count && alone->hosts >= ROBUST_COUNT_MIN; i++) {
     const struct outlier_part part = alone->parts[i];
-    if (compare_part_matches(result->results, &part, request->filter.only)) {
+    if (compare_part_matches(result->results, &part, request->filter.only) &&
+        !compare_part_is_row(comparison, &part)) {
       alone->parts[i] = alone->parts[comparison->alone_count];
       alone->parts[comparison->alone_count++] = part;
       comparison->alone_certain += part.certain;

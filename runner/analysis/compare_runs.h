@@ -25,6 +25,11 @@ struct compare_result {
   struct a_a_result a_a;
 };
 
+struct outlier_part;
+/* Whether one case alone became slower of the part, and the node has a row of its own for it, whose
+ * verdict counts. */
+bool compare_part_is_row(const struct comparison *comparison, const struct outlier_part *part);
+
 /* Defaults. */
 void compare_request_init(struct compare_request *request);
 void compare_request_fini(struct compare_request *request);

@@ -1,8 +1,10 @@
 /* Which nodes of a fleet became slower. */
+#include "runner/analysis/compare_runs.h"
 #include "runner/analysis/outliers.h"
 #include "tests/runner/analysis/made.h"
 
 RELEASE(outliers_free, struct outliers)
+RELEASE(comparison_free, struct comparison)
 
 enum { MIB = 1 << 20, HOSTS = 10, SIZES = 3, CASES = MADE_GPUS * SIZES };
 static const char *const KEYS[CASES] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
@@ -44,6 +46,41 @@ TEST(several_nodes_that_changed_are_certain) {
 TEST(most_nodes_that_changed_are_certain) {
   check_slow(6);
   check_slow(8);
+}
+
+/* Nodes of which the last is 5 % slower in one of the cases of a GPU. */
+static bool is_row(size_t nodes, size_t slow) {
+  static const struct compare_options compare_options = {
+      .diff = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05}};
+  enum side sides[2 * HOSTS];
+  SCOPED(results_free_at) struct results *m = results_new();
+  for (size_t h = 0; h < nodes; h++) {
+    const size_t at = made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false);
+    sides[made_run(m, at)] = SIDE_A;
+    sides[made_run(m, at)] = SIDE_B;
+  }
+  for (size_t i = 0; i < slow * MADE_GPUS; i++) {
+    const size_t bench = made_case(m, KEYS[i], "down", (int)i % MADE_GPUS, (1 + i / 4) << 20);
+    for (size_t run = 0; run < 2 * nodes; run++) {
+      made_medians(m, bench, run, run + 1 == 2 * nodes && i % MADE_GPUS == 1 ? 47.5 : 50, 3);
+    }
+  }
+  SCOPED(outliers_free_at) struct outliers *outliers = NULL;
+  SCOPED(comparison_free_at) struct comparison *comparison = NULL;
+  struct error err = {0};
+  const struct outliers_options options = {.sides = sides, .changes = true};
+  assert_int_equal(outliers_find(m, &options, &outliers, &err), STATUS_OK);
+  assert_int_equal(compare(m, sides, &compare_options, &comparison, &err), STATUS_OK);
+  assert_int_equal(outliers->part_count, 1);
+  assert_int_equal(outliers->parts[0].slow_cases, slow);
+  return compare_part_is_row(comparison, &outliers->parts[0]);
+}
+
+/* It is no second finding, but where one row is of all nodes. */
+TEST(a_part_of_one_case_is_the_row_of_its_node) {
+  assert_true(is_row(3, 1));
+  assert_false(is_row(3, 2));
+  assert_false(is_row(HOSTS, 1));
 }
 
 /* A path between GPUs on all nodes, with the rate of the fourth; else 50. */
