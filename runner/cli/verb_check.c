@@ -148,13 +148,21 @@ static bool verb_check_is_open(struct command *command, const struct comparison 
   return text[0] != '\0';
 }
 
-/* Whether anything that was compared is shown to have changed, be it provisional, or to be the
- * same. */
+/* Changes of cases that are only suspected. */
+static size_t verb_check_suspected(const struct comparison *comparison) {
+  const size_t *provisional = comparison->summary.provisional;
+  return provisional[VERDICT_REGRESSED] + provisional[VERDICT_IMPROVED];
+}
+
+/* Whether anything that was compared is the same, or is shown to have changed. A suspicion decides
+ * nothing: a check with one must not end better than without it. */
 static bool verb_check_is_decided(const struct comparison *comparison) {
   const size_t *verdicts = comparison->summary.verdicts;
-  return verdicts[VERDICT_SAME] + verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] > 0 ||
-         comparison->alone_count > 0 ||
-         ANY_OF(i, comparison->group_count, comparison->groups[i].is_news);
+  return verdicts[VERDICT_SAME] + verdicts[VERDICT_REGRESSED] + verdicts[VERDICT_IMPROVED] >
+             verb_check_suspected(comparison) ||
+         comparison->alone_certain > 0 ||
+         ANY_OF(i, comparison->group_count,
+                comparison->groups[i].is_news && !comparison->groups[i].result.is_provisional);
 }
 
 /* Provisional verdicts fail a check only if --fail-on says so. */
@@ -222,12 +230,14 @@ static const char *verb_check_words(struct command *command, const struct compar
   struct arena *arena = &command->arena;
   const char *text = diff_verdict_counts(
       arena, found->verdicts, options->provisional ? comparison->summary.provisional : NULL);
+  const char *worse = diff_worse_distributions(arena, comparison, options->provisional);
   const struct {
     size_t count;
     const char *one, *several;
   } OTHERS[] = {{found->groups, arena_format(arena, "group (%s)", found->group),
                  arena_format(arena, "groups (such as %s)", found->group)},
-                {found->distributions, "distribution", "distributions"},
+                {found->distributions, arena_format(arena, "distribution (%s)", worse),
+                 arena_format(arena, "distributions (%s)", worse)},
                 {found->parts, "part of one node", "parts of single nodes"}};
   for (size_t i = 0; i < COUNT_OF(OTHERS); i++) {
     if (OTHERS[i].count > 0) {
@@ -238,6 +248,24 @@ static const char *verb_check_words(struct command *command, const struct compar
     }
   }
   return text;
+}
+
+/* "; to leave distributions out: --fail-on regressed,broken,missing"; "" = these are not all that
+ * the check fails on, or --fail-on has nothing else. */
+static const char *verb_check_without_distributions(struct command *command,
+                                                    const struct check_found *found) {
+  const struct check_options *options = command->options;
+  const size_t others =
+      found->groups + found->parts + SUM_OF(v, verdict_name_count, found->verdicts[v]);
+  const char *rest = "";
+  for (size_t v = 0; others == 0 && v < verdict_name_count; v++) {
+    rest = options->fails[v] ? arena_join(&command->arena, rest, ",", verdict_text((enum verdict)v))
+                             : rest;
+  }
+  return rest[0] == '\0'
+             ? ""
+             : arena_format(&command->arena, "; to leave distributions out: --fail-on %s%s", rest,
+                            options->provisional ? ",provisional" : "");
 }
 
 /* Nothing to fail on was found, which is good only where something was decided: of changes, if it
@@ -264,14 +292,16 @@ static enum status verb_check_pass(struct command *command, const struct compari
     }
     return STATUS_OK;
   }
-  if (comparison->tested_count > 0) {
+  const size_t suspected = verb_check_suspected(comparison);
+  if (comparison->tested_count > 0 || suspected > 0) {
     return error_set(
-        err, STATUS_UNSUPPORTED, "nothing was decided: %zu undecided%s. %s",
+        err, STATUS_UNSUPPORTED, "nothing was decided: %zu undecided%s%s. %s",
         verdicts[VERDICT_UNCLEAR] + verdicts[VERDICT_INSUFFICIENT],
+        suspected > 0 ? arena_format(&command->arena, ", %zu provisional", suspected) : "",
         incomparable == 0
             ? ""
             : arena_format(&command->arena, ", %zu not compared (%s)", incomparable, reason),
-        verdicts[VERDICT_INSUFFICIENT] > 0
+        verdicts[VERDICT_INSUFFICIENT] + suspected > 0
             ? "Measure more runs"
             : "More runs would not decide: raise --delta, or make the machine quieter");
   }
@@ -295,7 +325,8 @@ static enum status verb_check_judge(struct command *command, const struct compar
   const struct check_found found = verb_check_find(options, comparison);
   const char *words = verb_check_words(command, comparison, &found);
   if (words[0] != '\0') {
-    say_note(&command->common, "check failed: %s", words);
+    say_note(&command->common, "check failed: %s%s", words,
+             verb_check_without_distributions(command, &found));
     command->code = EXIT_REGRESSED;
     return STATUS_OK;
   }
@@ -634,7 +665,7 @@ const struct verb VERB_CHECK = {
            "haul diff --help explains the verdicts. Exit codes: 0 no case has a verdict of "
            "--fail-on; 1 a case has one or, if --fail-on includes regressed, hardware of a single "
            "node became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
-           "compared, or no case was decided; 4 with --strict, a case is undecided or "
+           "compared, or nothing was decided; 4 with --strict, a case is undecided or "
            "provisional. If several apply, 1 comes first, then 4, then 3. -q prints the verdict "
            "line alone.\n\n"
            "--fail-on takes verdicts of haul diff, and:\n"

@@ -360,19 +360,6 @@ const char *diff_group_sentence(struct arena *arena, const struct comparison_gro
                    strings_plural(group->undisturbed_same, "is", "are"));
 }
 
-const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row) {
-  static const char *const WORDS[distribution_name_count] = {
-      [DISTRIBUTION_MODE] = "MODE%s: %.0f %% of A and %.0f %% of B in the slower of two modes",
-      [DISTRIBUTION_TAIL] =
-          "TAIL%s: p95 of the trials %.3g %% above their median in A, %.3g %% in B",
-      [DISTRIBUTION_JITTER] = "JITTER%s: spread %.2g %% in A, %.2g %% in B"};
-  const struct distribution_change *change = &row->distribution;
-  return change->kind == DISTRIBUTION_SAME
-             ? ""
-             : arena_format(arena, WORDS[change->kind], change->is_provisional ? "?" : "",
-                            100 * change->values[SIDE_A], 100 * change->values[SIDE_B]);
-}
-
 size_t diff_count_incomparable(const struct comparison *comparison, const char **reason) {
   size_t count = 0;
   bool other_gpu = false;
@@ -652,7 +639,9 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
   const size_t distributions =
       SUM_OF(i, comparison->row_count, comparison->rows[i].distribution.kind != DISTRIBUTION_SAME);
   if (distributions > 0) {
-    text = arena_add(arena, text, "; distribution changed in %zu", distributions);
+    text = arena_add(
+        arena, text, "; distribution changed in %zu%s", distributions,
+        arena_around(arena, " (worse: ", diff_worse_distributions(arena, comparison, true), ")"));
   }
   const size_t noise =
       SUM_OF(i, comparison->row_count, comparison_row_is_noise(&comparison->rows[i]));

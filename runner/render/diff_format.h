@@ -62,6 +62,11 @@ size_t diff_count_new_not_ok(const struct comparison *comparison);
 const char *diff_group_sentence(struct arena *arena, const struct comparison_group *group);
 /* "JITTER: units differ by 0.1 % in A, 1.5 % in B"; nothing where nothing changed. */
 const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row);
+/* "3 TAIL, 1 JITTER, more noise": the distributions that became worse, also those that are
+ * provisional if so asked; "more noise": the undisturbed rates of these cases are SAME. "" if there
+ * are none. */
+const char *diff_worse_distributions(struct arena *arena, const struct comparison *comparison,
+                                     bool provisional);
 /* "gpu1's host link of n4 alone". */
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
 /* The threshold, and where it comes from. */

@@ -155,6 +155,15 @@ expect_code 0
 run check tag:a tag:b --db few.db --strict
 expect_code 4
 expect_err '^haul: check --strict failed: ([0-9]+ undecided, )?[0-9]+ provisional \(each side is one run, '
+if command -v sqlite3 >/dev/null; then
+  cp few.db tail.db
+  sqlite3 tail.db "update case_run set p95_ns = 2 * median_ns where run = 2 and bench_case = (
+    select id from bench_case where name like 'up/%' limit 1)"
+  run check tag:a tag:b --db tail.db --only 'up*' --fail-on provisional
+  expect_code 1
+  expect_out '; distribution changed in 1 \(worse: 1 TAIL\): '
+  expect_err '^haul: check failed: 1 distribution \(1 TAIL\); to leave distributions out: --fail-on broken,regressed,missing,provisional$'
+fi
 # Cases that are the same count, and what they lack is said.
 run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
 expect_code 4

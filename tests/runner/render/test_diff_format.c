@@ -106,6 +106,33 @@ TEST(both_rates_of_a_case_are_told) {
   }
 }
 
+/* What is worse in a distribution has a name, and noise that left the link alone says so. */
+TEST(worse_distributions_are_named) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct case_rates still = {.of = {[RATE_UNDISTURBED] = {.result = {.verdict = VERDICT_SAME}}}};
+  const struct results_case bench = {.name = "up", .path = "gpu2"};
+  const struct results results = {.cases = (struct results_case *)&bench, .case_count = 1};
+  struct comparison_row rows[] = {
+      {.distribution = {.kind = DISTRIBUTION_TAIL, .is_worse = true, .values = {0.001, 0.66}},
+       .rates = &still},
+      {.distribution = {.kind = DISTRIBUTION_TAIL, .is_worse = true, .values = {0.001, 0.66}},
+       .rates = &still},
+      {.distribution = {.kind = DISTRIBUTION_MODE, .values = {0.5, 0}}}};
+  struct comparison comparison = {
+      .results = &results, .rows = rows, .row_count = 3, .judged_count = 3};
+  comparison.totals[SIDE_A].drivers = comparison.totals[SIDE_B].drivers = "580";
+  comparison.summary.verdicts[VERDICT_SAME] = 3;
+  assert_string_equal(diff_answer_words(&arena, &comparison, (const char *const[SIDES]){"A", "B"}),
+                      "3 same; distribution changed in 3 (worse: 2 TAIL, more noise): A -> B");
+  assert_string_equal(
+      diff_distribution_words(&arena, &rows[0]),
+      "TAIL: p95 of the trials 0.1 % above their median in A, 66 % in B (more noise)");
+  rows[2].distribution.is_worse = rows[2].distribution.is_provisional = true;
+  assert_string_equal(diff_worse_distributions(&arena, &comparison, true),
+                      "1 MODE, 2 TAIL, 2 of them more noise");
+  assert_string_equal(diff_worse_distributions(&arena, &comparison, false), "2 TAIL, more noise");
+}
+
 /* A verdict that is not counted says nothing, though some of it is provisional. */
 TEST(counts_name_what_is_provisional) {
   SCOPED(arena_fini) struct arena arena = {0};

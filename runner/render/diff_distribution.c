@@ -1,0 +1,46 @@
+/* diff_distribution.c - words for changes of distributions: MODE, TAIL, JITTER. */
+#include "runner/render/diff_format.h"
+
+/* A worse distribution of a case whose undisturbed rate is SAME. */
+static bool diff_distribution_is_noise(const struct comparison_row *row) {
+  return row->distribution.is_worse && comparison_row_is_same_undisturbed(row);
+}
+
+const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row) {
+  static const char *const WORDS[distribution_name_count] = {
+      [DISTRIBUTION_MODE] = "MODE%s: %.0f %% of A and %.0f %% of B in the slower of two modes",
+      [DISTRIBUTION_TAIL] =
+          "TAIL%s: p95 of the trials %.3g %% above their median in A, %.3g %% in B",
+      [DISTRIBUTION_JITTER] = "JITTER%s: spread %.2g %% in A, %.2g %% in B"};
+  const struct distribution_change *change = &row->distribution;
+  if (change->kind == DISTRIBUTION_SAME) {
+    return "";
+  }
+  const char *text = arena_format(arena, WORDS[change->kind], change->is_provisional ? "?" : "",
+                                  100 * change->values[SIDE_A], 100 * change->values[SIDE_B]);
+  return diff_distribution_is_noise(row) ? arena_add(arena, text, " (more noise)") : text;
+}
+
+const char *diff_worse_distributions(struct arena *arena, const struct comparison *comparison,
+                                     bool provisional) {
+  static const char *const NAMES[] = {"", "MODE", "TAIL", "JITTER"};
+  size_t counts[distribution_name_count] = {0};
+  size_t worse = 0;
+  size_t noise = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    if (row->distribution.is_worse && (provisional || !row->distribution.is_provisional)) {
+      counts[row->distribution.kind]++;
+      worse++;
+      noise += diff_distribution_is_noise(row);
+    }
+  }
+  const char *text = "";
+  for (size_t kind = DISTRIBUTION_MODE; kind < distribution_name_count; kind++) {
+    if (counts[kind] > 0) {
+      text = arena_add_word(arena, text, arena_format(arena, "%zu %s", counts[kind], NAMES[kind]));
+    }
+  }
+  const char *some = noise < worse ? arena_format(arena, "%zu of them ", noise) : "";
+  return noise == 0 ? text : arena_add(arena, text, ", %smore noise", some);
+}
