@@ -112,18 +112,29 @@ static enum status verb_list_queries(const struct row_sink *sink, struct error *
   return THEN(status, sink_end(sink, err));
 }
 
+/* "[1,4]", for json_each(). */
+static const char *verb_list_ids(struct arena *arena, const struct run_list *runs) {
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(RUN_LIST_MAX);
+  strbuf_append(&list, "[");
+  for (size_t i = 0; i < runs->count; i++) {
+    strbuf_printf(&list, "%s%" PRId64, i > 0 ? "," : "", runs->runs[i].id);
+  }
+  strbuf_append(&list, "]");
+  return arena_strdup(arena, list.text);
+}
+
 /* Those that --where leaves, as the parameter :runs of the query. */
 static enum status verb_list_find_runs(struct command *command, const char **runs,
                                        struct error *err) {
   struct results *results = command->results = results_new();
   RETURN_ON_ERROR(
       filter_runs(&command->request.filter, query_database(command->query), results, NULL, 0, err));
-  SCOPED(strbuf_fini) struct strbuf list = STRBUF(RUN_LIST_MAX);
+  struct run_ref *refs = arena_array(&command->arena, results->run_count, sizeof *refs);
   for (size_t i = 0; i < results->run_count; i++) {
-    strbuf_printf(&list, "%s%" PRId64, i > 0 ? "," : "[", results->runs[i].ref.id);
+    refs[i] = results->runs[i].ref;
   }
-  strbuf_append(&list, "]");
-  *runs = arena_strdup(&command->arena, list.text);
+  const struct run_list list = {.runs = refs, .count = results->run_count};
+  *runs = verb_list_ids(&command->arena, &list);
   return STATUS_OK;
 }
 
@@ -143,8 +154,17 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   if (command->request.filter.where_count > 0) {
     RETURN_ON_ERROR(verb_list_find_runs(command, &runs, err));
   }
-  const struct query_parameter given[] = {
-      {"run", options->run}, {"tag", options->tag}, {"limit", options->limit}, {"runs", runs}};
+  const char *killed = NULL;
+  if (command->choice == LIST_RUNS) {
+    struct run_list found;
+    RETURN_ON_ERROR(command_find_killed(command, query_database(command->query), &found, err));
+    killed = verb_list_ids(&command->arena, &found);
+  }
+  const struct query_parameter given[] = {{"run", options->run},
+                                          {"tag", options->tag},
+                                          {"limit", options->limit},
+                                          {"runs", runs},
+                                          {"killed", killed}};
   struct query_parameter parameters[COUNT_OF(given)];
   size_t count = 0;
   for (size_t i = 0; i < COUNT_OF(given); i++) {

@@ -70,8 +70,10 @@ static const struct verb_option VERB_RUN_OPTIONS[] = {
 static void verb_run_check_decide(const struct command *command, struct argp_state *state) {
   const struct run_options *options = command->options;
   if (options->decide == NULL) {
-    OPTIONS_REFUSE(options->budget_ns > 0 || command->request.compare.margin > 0, state,
-                   "--budget and --delta need --decide A");
+    OPTIONS_REFUSE(
+        options->budget_ns > 0, state,
+        "--budget needs --decide A. To limit the time of a run: --set measure.budget=TIME");
+    OPTIONS_REFUSE(command->request.compare.margin > 0, state, "--delta needs --decide A");
     return;
   }
   OPTIONS_REFUSE(options->tag == NULL, state,

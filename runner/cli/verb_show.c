@@ -99,7 +99,8 @@ static const char *verb_show_title(struct arena *arena, int64_t run,
                       arena_around(arena, ", driver ", recorded->driver, ""));
 }
 
-/* "interrupted: 11 of 12 cases measured; haul run --resume run:14"; NULL: the run measured all. */
+/* "interrupted (REASON): 11 of 12 cases measured; haul run --resume run:14"; NULL: the run measured
+ * all. */
 static const char *verb_show_incomplete(struct command *command, int64_t run,
                                         const struct run_scenario *recorded) {
   struct arena *arena = &command->arena;
@@ -108,8 +109,9 @@ static const char *verb_show_incomplete(struct command *command, int64_t run,
     return NULL;
   }
   return arena_format(
-      arena, "%s: %lld of %lld cases measured%s", interrupted ? "interrupted" : "not ended",
-      (long long)recorded->cases_measured, (long long)recorded->cases_wanted,
+      arena, "%s%s: %lld of %lld cases measured%s", interrupted ? "interrupted" : "not ended",
+      arena_around(arena, " (", recorded->reason, ")"), (long long)recorded->cases_measured,
+      (long long)recorded->cases_wanted,
       interrupted ? arena_format(arena, "; haul run --resume run:%lld%s", (long long)run,
                                  console_db_option(&command->common, arena))
                   : "");

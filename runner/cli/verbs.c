@@ -59,9 +59,11 @@ const struct verb *const VERBS[] = {VERB_TABLE(VERB_POINTER) NULL};
 const struct exit_code_text EXIT_CODE_TEXTS[] = {
     {EXIT_DONE, "done"},
     {EXIT_REGRESSED, "check or merge found a reason to fail, or run health an unhealthy node"},
-    {EXIT_USAGE, "the command line or a scenario is wrong"},
+    {EXIT_USAGE, "the command line or a scenario is wrong, or the database does not exist\n"
+                 "or is some other file"},
     {EXIT_NOT_MEASURED, "no case was measured or compared, a case was not ok, a GPU that is here\n"
-                        "cannot be used, or time was up; skipped cases do not count"},
+                        "cannot be used, or time was up; skipped cases do not count; also: the\n"
+                        "database is damaged or cannot be written, or its disk is full"},
     {EXIT_UNDECIDED, "check --strict: a case is undecided or provisional"},
     {EXIT_INTERRUPTED, "interrupted"},
     {0, NULL},
@@ -93,11 +95,11 @@ static void cli_print_help(FILE *stream) {
                   "\n"
                   "Exit codes:\n");
   for (const struct exit_code_text *code = EXIT_CODE_TEXTS; code->text != NULL; code++) {
-    const char *more = strchr(code->text, '\n');
-    const size_t first = more != NULL ? (size_t)(more - code->text) : strlen(code->text);
-    fprintf(stream, "  %-3d  %.*s\n", code->code, (int)first, code->text);
-    if (more != NULL) {
-      fprintf(stream, "       %s\n", more + 1);
+    fprintf(stream, "  %-3d", code->code);
+    for (const char *line = code->text; line != NULL;) {
+      const size_t length = strcspn(line, "\n");
+      fprintf(stream, "%s%.*s\n", line == code->text ? "  " : "       ", (int)length, line);
+      line = line[length] != '\0' ? line + length + 1 : NULL;
     }
   }
 }
@@ -250,8 +252,8 @@ enum status command_note_killed(struct command *command, struct database *databa
   if (count > 0) {
     say_note(&command->common,
              "%s %s: haul was killed, or measures %s elsewhere with other locks (HAUL_LOCKS, a "
-             "container); haul run --resume run:%" PRId64 "%s measures the rest, where it was "
-             "killed",
+             "container). If it was killed, haul run --resume run:%" PRId64 "%s measures the "
+             "rest",
              strings_plural(count, "run", "runs"), names, strings_plural(count, "it", "them"), last,
              console_db_option(&command->common, &command->arena));
   }

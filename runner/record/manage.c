@@ -21,6 +21,7 @@ static const struct row_member SCENARIO_MEMBERS[] = {
     ROW_MEMBER(struct run_scenario, driver),
     ROW_MEMBER(struct run_scenario, simulated),
     ROW_MEMBER_TEXT(struct run_scenario, status),
+    ROW_MEMBER(struct run_scenario, reason),
     ROW_MEMBER(struct run_scenario, cases_wanted),
     ROW_MEMBER(struct run_scenario, cases_measured),
     {0}};

@@ -16,6 +16,7 @@ struct run_scenario {
   const char *host, *driver; /* NULL = not recorded */
   bool simulated;
   const char *status;                   /* of the run: "done", "running", "interrupted", "failed" */
+  const char *reason;                   /* why it was interrupted or failed; may be NULL */
   int64_t cases_wanted, cases_measured; /* once for each process, without skipped ones */
 };
 enum status run_scenario_read(struct database *database, int64_t run, struct arena *arena,

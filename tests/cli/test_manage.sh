@@ -115,7 +115,9 @@ kill -9 "$pid"
 wait "$pid" 2>/dev/null
 await gone "$pid"
 run_ok list runs --db a.db
-expect_err '^haul: run [0-9]+: haul was killed, or measures it elsewhere with other locks .*; haul run --resume run:[0-9]+ --db a.db measures'
+expect_err '^haul: run [0-9]+: haul was killed, or measures it elsewhere with other locks .*\. If it was killed, haul run --resume run:[0-9]+ --db a.db measures'
+run_ok list runs --db a.db --csv
+equal 1 "$(grep -c ',running,.*"haul was killed, or measures it elsewhere"' out)" 'runs that were killed'
 expect_value running a.db 'select status from run order by id desc limit 1'
 run_ok show --result latest --db a.db
 expect_err '^haul: run [0-9]+: haul was killed, or measures it elsewhere'

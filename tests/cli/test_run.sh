@@ -89,9 +89,12 @@ expect_err 'results so far are kept, and haul run --resume run:[0-9a-f]{13} --db
 expect_value 3 ctrl.db 'select count(*) from v_case'
 expect_value interrupted ctrl.db 'select status from v_run'
 run_ok show --db ctrl.db
-expect_out '^interrupted: 3 of 6 cases measured; haul run --resume run:1 --db ctrl\.db$'
+expect_out '^interrupted \(stopped by a signal, such as that of Ctrl-C\): 3 of 6 cases measured; haul run --resume run:1 --db ctrl\.db$'
 run_ok show --db ctrl.db --json
 expect_out '"run_status":"interrupted"'
+run_ok list runs --db ctrl.db --csv
+expect_out '^1,.*,interrupted,.*,"?stopped by a signal, such as that of Ctrl-C"?'
+run_error 2 'budget needs --decide A\. To limit the time of a run: --set measure\.budget=TIME' run "$small" --budget 1s
 run_ok query --saved not-measured --db ctrl.db --csv
 expect_out '^not measured,3,.*in 1 of 2 processes: stopped by a signal, such as that of Ctrl-C'
 run_ok run --resume latest --db ctrl.db -q

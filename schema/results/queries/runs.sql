@@ -6,17 +6,19 @@
 --
 -- columns: v_run
 -- column planned: number of results that the run should have: processes x (cases - skipped)
+-- column reason: why the run was interrupted, was killed or failed; if it is `done`: the GPUs that could not be measured
 -- column remark: `simulated`, if the fake driver played the machine
 --
 -- about: results
 --
--- narrow: planned,skipped,ok,gpu_name,remark,duration_s,host_name,processes,not_ok,status,driver_version,tag
+-- narrow: planned,skipped,ok,gpu_name,remark,reason,duration_s,host_name,processes,not_ok,status,driver_version,tag
 --
 -- empty: the database has no run
 --
 -- :limit (integer, default 50) number of runs
 -- :tag (text, default null) glob of tags: only runs with such a tag
 -- :runs (text, default null) JSON array of numbers: only these runs
+-- :killed (text, default null) JSON array of numbers: runs whose haul was killed, as `haul list runs` finds them
 SELECT
   r.run AS run,
   r.started_at AS started_at,
@@ -33,7 +35,9 @@ SELECT
   r.node AS host_name,
   r.gpu_name AS gpu_name,
   r.driver_version AS driver_version,
-  CASE r.simulated WHEN 1 THEN 'simulated' END AS remark
+  CASE r.simulated WHEN 1 THEN 'simulated' END AS remark,
+  CASE WHEN r.run IN (SELECT value FROM json_each(:killed)) THEN 'haul was killed, or measures it elsewhere'
+    ELSE r.reason END AS reason
 FROM v_run r
 -- The limit comes before the counts.
 WHERE r.run IN (

@@ -3,7 +3,7 @@
 -- name: scenario_of_run
 SELECT s.name, s.text, s.resolved, r.scenario_path AS path, r.command_line, r.started_at_ns,
   r.origin = 'measured' AS measured, e.host_name AS host, e.driver_version AS driver, e.simulated,
-  r.status, r.processes * (SELECT count(*) FROM plan_case p WHERE p.run = r.id)
+  r.status, r.reason, r.processes * (SELECT count(*) FROM plan_case p WHERE p.run = r.id)
     - r.processes * (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status = 'skipped') AS cases_wanted,
   (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status <> 'skipped') AS cases_measured
 FROM run r JOIN scenario s ON s.id = r.scenario JOIN environment e ON e.id = r.environment
