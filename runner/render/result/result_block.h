@@ -277,6 +277,10 @@ struct result_span {
 };
 struct result_span result_span_of(const struct run_row *const *rows, size_t count);
 bool result_span_is_alike(struct result_span span);
+/* A number of a case with the digits that a spread, in per cent, allows: "393.5"; "~390" if it is
+ * rough, or if measurements of the case do not agree. */
+const char *result_number_words(struct arena *arena, const struct run_row *row, double value,
+                                double spread);
 /* "393.5", "393.5-394.1" */
 const char *result_figures(struct arena *arena, struct result_span span);
 /* Blocks whose places agree keep one row, which stands for all of them. */

@@ -127,13 +127,18 @@ bool result_span_is_alike(struct result_span span) {
          result_figure(span.least) * (1 + RESULT_ALIKE_PERCENT / 100);
 }
 
+const char *result_number_words(struct arena *arena, const struct run_row *row, double value,
+                                double spread) {
+  char text[MATRIX_NUMBER_MAX];
+  matrix_number_within(value, spread, text);
+  return arena_format(arena, "%s%s", result_is_unsettled(row) && text[0] != '~' ? "~" : "", text);
+}
+
 const char *result_figures(struct arena *arena, struct result_span span) {
-  char from[MATRIX_NUMBER_MAX];
-  char to[MATRIX_NUMBER_MAX];
   const double spread = fmax(result_spread(span.least), result_spread(span.greatest));
-  matrix_number_within(result_figure(span.least), spread, from);
-  matrix_number_within(result_figure(span.greatest), spread, to);
-  return strcmp(from, to) == 0 ? arena_strdup(arena, from) : arena_format(arena, "%s-%s", from, to);
+  const char *from = result_number_words(arena, span.least, result_figure(span.least), spread);
+  const char *to = result_number_words(arena, span.greatest, result_figure(span.greatest), spread);
+  return strcmp(from, to) == 0 ? from : arena_format(arena, "%s-%s", from, to);
 }
 
 /* Cases of a block that differ by their places alone. */

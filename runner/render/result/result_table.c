@@ -80,12 +80,10 @@ static void case_table_put_number(struct case_table *table, size_t row, enum cas
 /* The figure of the case, with the digits that its uncertainty allows. */
 static void case_table_put_figure(struct case_table *table, size_t at, const struct run_row *row,
                                   enum case_column column, double value) {
-  char text[MATRIX_NUMBER_MAX];
-  matrix_number_within(value, result_spread(row), text);
-  const char *mark = result_is_unsettled(row) && text[0] != '~' ? "~" : "";
   case_table_put(table, at, column,
-                 row->figure != NULL ? row->figure
-                                     : arena_format(table->arena, "%s%s", mark, text));
+                 row->figure != NULL
+                     ? row->figure
+                     : result_number_words(table->arena, row, value, result_spread(row)));
 }
 
 /* The numbers that people ask of such a case. */

@@ -300,4 +300,5 @@ TEST(a_number_that_is_not_settled_is_marked) {
                    "up     numa0:pinned-gpu0  4KiB   ~14     28        3.5\n"
                    "two    gpu0-gpu1          1MiB    14     28        3.5\n"
                    "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
+  expect_answer(said, 1, "Host to GPU   ~14 GB/s pinned (4KiB)\n");
 }
