@@ -61,6 +61,10 @@ static inline bool plan_case_memory(const struct bench_case *bench, uint32_t i,
   return kind->memory != NULL && kind->memory(bench, i, memory, size_bytes);
 }
 
+/* What it is compared by, after its kind, payload and operations. resolved: selectors leave nothing
+ * of it open, else nothing is known. In plan.c. */
+void plan_set_figure(struct bench_case *bench, bool resolved);
+
 /* "55.2 GB/s", "812 ns per access", for that median time of an iteration. In plan.c. */
 void plan_describe_rate(const struct bench_case *bench, double median_ns, char *text, size_t size);
 

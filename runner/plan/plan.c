@@ -229,12 +229,11 @@ static void plan_bound_case(const struct machine *machine, struct bench_case *be
   bench->peak_bytes_per_second = bound.peak_bytes_per_second;
 }
 
-/* After its bound. Of a case that selectors leave open nothing is known. */
-static void plan_set_figure(const struct expansion *expansion, struct bench_case *bench) {
+void plan_set_figure(struct bench_case *bench, bool resolved) {
   const struct plan_kind *kind = plan_kinds[bench->kind];
   bench->figure = FIGURE_TIME;
   bench->figure_amount = 1;
-  if (expansion->asked != NULL || expansion->incomplete) {
+  if (!resolved) {
     return;
   }
   if (bench->payload_bytes > 0) {
@@ -275,7 +274,7 @@ static void plan_fill_case(struct plan_builder *b, const struct bench_case *benc
   if (expansion->asked == NULL && plan_kinds[bench->kind]->bound != NULL) {
     plan_bound_case(b->machine, &c->bench);
   }
-  plan_set_figure(expansion, &c->bench);
+  plan_set_figure(&c->bench, expansion->asked == NULL && !expansion->incomplete);
   if (c->skip_reason == NULL) {
     char reason[CASE_REASON_MAX];
     const char *unsupported = unsupported_case_reason(c, b->machine, reason);

@@ -284,3 +284,8 @@ void database_close(struct database *database) {
   free(database->path);
   free(database);
 }
+
+enum status database_derive_settings(struct database *database, struct error *err) {
+  RETURN_ON_ERROR(database_script(database, "case/settings", err));
+  return database_run_generated(database, "case/later_settings", err);
+}

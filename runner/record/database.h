@@ -41,5 +41,7 @@ enum status database_open_untouched(const char *path, struct database **database
 void database_when_locked(struct database *database, database_wait *wait, void *context);
 /* The file was deleted, or another one stands at its path, since it was opened. */
 bool database_is_gone(const struct database *database);
+/* From now on a new case has the settings that its definition says. */
+enum status database_derive_settings(struct database *database, struct error *err) CHECK_RESULT;
 /* Accepts NULL. */
 void database_close(struct database *database);

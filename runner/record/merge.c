@@ -1,6 +1,9 @@
 #include "runner/record/merge.h"
 
 #include "engine/base/strings.h"
+#include "runner/plan/kind.h"
+#include "runner/plan/plan.h"
+#include "runner/record/database.h"
 #include "runner/record/merge_input.h"
 #include "runner/record/node_list.h"
 #include "runner/record/rows.h"
@@ -85,6 +88,7 @@ enum status merge_take_output(struct merge *merge, struct database *output, stru
   merge->output = output;
   enum status status = merge_read_mode(merge, "merge/journal_mode", err);
   status = THEN(status, database_script(merge->output, "merge/tables", err));
+  status = THEN(status, database_derive_settings(merge->output, err));
   status = THEN(status, database_generate(merge->output, "merge/copy", &merge->copy, err));
   status = THEN(status, database_generate(merge->output, "merge/types", &merge->types, err));
   return THEN(status, database_generate(merge->output, "merge/compare", &merge->compare, err));
@@ -134,12 +138,13 @@ static bool merge_key_is(const char *key, const char *content) {
   return strcmp(made, key) == 0;
 }
 
-static enum status merge_check_keys(struct database *output, struct error *err) {
+static enum status merge_check_keys(struct database *output, size_t *new_keys, struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct content_key *keys = NULL;
   size_t count = 0;
   RETURN_ON_ERROR(
       DATABASE_READ_ALL(output, "merge/new_keys", NULL, KEY_MEMBERS, &arena, keys, count, err));
+  *new_keys = count;
   for (size_t i = 0; i < count; i++) {
     const struct content_key *key = &keys[i];
     if (!merge_key_is(key->key, key->content) &&
@@ -147,6 +152,55 @@ static enum status merge_check_keys(struct database *output, struct error *err) 
       return error_set(err, STATUS_INVALID,
                        "its %s has a key of other content%s: it was changed by other means",
                        key->owner, key->part);
+    }
+  }
+  return STATUS_OK;
+}
+
+/* A new case, and what it is compared by. */
+struct new_figure {
+  const char *name, *figure;
+  int kind, resolved;
+  int64_t payload_bytes, operations, figure_amount;
+};
+
+static const struct row_member FIGURE_MEMBERS[] = {
+    ROW_MEMBER_TEXT(struct new_figure, name),
+    ROW_MEMBER_TEXT(struct new_figure, figure),
+    ROW_MEMBER_ENUM(struct new_figure, kind, case_kind_names, case_kind_name_count),
+    ROW_MEMBER(struct new_figure, resolved),
+    ROW_MEMBER(struct new_figure, payload_bytes),
+    ROW_MEMBER(struct new_figure, operations),
+    ROW_MEMBER(struct new_figure, figure_amount),
+    {0}};
+
+#define FALSE_CASE                                                                                 \
+  "its case %s has a %s that is not what its definition says: it was changed by other means"
+
+/* Of a kind that only a newer haul knows, what is not a rate cannot be judged. */
+static enum status merge_check_figures(struct database *output, struct error *err) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct new_figure *cases = NULL;
+  size_t count = 0;
+  RETURN_ON_ERROR(DATABASE_READ_ALL(output, "merge/new_figures", NULL, FIGURE_MEMBERS, &arena,
+                                    cases, count, err));
+  for (size_t i = 0; i < count; i++) {
+    const struct new_figure *found = &cases[i];
+    if (found->kind == case_kind_name_count) {
+      const bool rate = strcmp(found->figure, figure_text(FIGURE_RATE)) == 0;
+      if (rate != (found->payload_bytes > 0) ||
+          (rate && found->figure_amount != found->payload_bytes)) {
+        return error_set(err, STATUS_INVALID, FALSE_CASE, found->name, "figure");
+      }
+      continue;
+    }
+    struct bench_case made = {.kind = (enum case_kind)found->kind,
+                              .payload_bytes = (uint64_t)found->payload_bytes,
+                              .operations = (uint64_t)found->operations};
+    plan_set_figure(&made, found->resolved != 0);
+    if (strcmp(found->figure, figure_text(made.figure)) != 0 ||
+        found->figure_amount != (int64_t)made.figure_amount) {
+      return error_set(err, STATUS_INVALID, FALSE_CASE, found->name, "figure");
     }
   }
   return STATUS_OK;
@@ -175,7 +229,7 @@ static enum status merge_refuse_generated(struct database *output, const char *s
 
 /* What the input and the output both have by its key is the same, and what only the input has is
  * what its key and its definition say. */
-static enum status merge_check_content(struct merge *merge, struct error *err) {
+static enum status merge_check_content(struct merge *merge, size_t *new_keys, struct error *err) {
   struct database *output = merge->output;
   enum status status = merge_refuse_generated(output, merge->types,
                                               "its table %s has a text in the column %s, which is "
@@ -186,12 +240,10 @@ static enum status merge_check_content(struct merge *merge, struct error *err) {
                             "its %s is there already under the same key with another %s: one of "
                             "both was changed by other means",
                             err));
-  status = THEN(status, merge_check_keys(output, err));
-  return THEN(status,
-              database_refuse_row(output, "merge/false_case", STATUS_INVALID,
-                                  "its case %s has a %s that is not what its definition says: "
-                                  "it was changed by other means",
-                                  err));
+  status = THEN(status, merge_check_keys(output, new_keys, err));
+  status = THEN(status,
+                database_refuse_row(output, "merge/false_case", STATUS_INVALID, FALSE_CASE, err));
+  return THEN(status, merge_check_figures(output, err));
 }
 
 struct new_fleet {
@@ -229,6 +281,7 @@ static const struct row_member RESULT_MEMBERS[] = {ROW_MEMBER(struct merge_resul
 static enum status merge_copy_rows(struct merge *merge, struct merge_result *result,
                                    struct error *err) {
   struct database *output = merge->output;
+  size_t new_keys = 0;
   enum status status = merge_check_columns(merge, err);
   status = THEN(status, database_script(output, "merge/identify", err));
   status =
@@ -237,8 +290,11 @@ static enum status merge_copy_rows(struct merge *merge, struct merge_result *res
                                "its run %s is there already with another %s: it was resumed in two "
                                "copies of a database; keep one of them",
                                err));
-  status = THEN(status, merge_check_content(merge, err));
+  status = THEN(status, merge_check_content(merge, &new_keys, err));
   status = THEN(status, database_run_sql(output, merge->copy, err));
+  if (status == STATUS_OK && new_keys > 0) {
+    status = merge_refuse_generated(output, merge->compare, FALSE_CASE, err);
+  }
   status = THEN(status, merge_expand_fleets(output, err));
   status = THEN(status, database_script(output, "merge/complete", err));
   return THEN(status,

@@ -126,7 +126,7 @@ static void record_make_room(struct record *record, const struct plan *plan) {
 
 enum status record_add_plan(struct record *record, const struct plan *plan, struct error *err) {
   record_make_room(record, plan);
-  enum status status = database_run_generated(record->database, "case/settings", err);
+  enum status status = database_derive_settings(record->database, err);
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
     status = record_add_bench_case(record, &plan->cases[i], &record->bench_cases[i], err);
     status = THEN(status,

@@ -4,18 +4,24 @@
 SELECT id FROM bench_case WHERE key = :key;
 
 -- name: insert_bench_case
--- :definition has what all kinds have under the same names: "memory" is read, "gpu" or "node" does the work, "size_bytes"
--- is the size. Where flows are measured, the first one counts. 0 means that the engine chooses, for which a column has
--- NULL.
 INSERT INTO bench_case (
   key, case_key, definition, block, name, kind, axes, path, payload_bytes, operations,
-  host_cache, device_cache, host_written, figure, figure_amount, method, gpu, source_place, source_index, source_memory,
-  target_place, target_index, target_memory, size_bytes, operation, stride_bytes, hops, space, hop_order, cache,
-  number_type, measure, ilp, passes, threads, block_threads, grid_blocks, access, alive, nodes, handles)
-SELECT
+  host_cache, device_cache, host_written, figure, figure_amount)
+VALUES (
   :key, :case_key, :definition, :block, :name, :kind, :axes, :path, :payload_bytes, :operations,
   CASE :host_cache WHEN 'flushed' THEN 'flushed' ELSE 'warm' END, :device_cache, :host_cache = 'written', :figure,
-  :figure_amount,
+  :figure_amount);
+
+-- name: settings
+-- Fills the other columns of a new case, recorded or merged. A definition has what all kinds have under the same names:
+-- "memory" is read, "gpu" or "node" does the work, "size_bytes" is the size. Where flows are measured, the first one
+-- counts. 0 means that the engine chooses, for which a column has NULL.
+CREATE TEMP TRIGGER IF NOT EXISTS setting AFTER INSERT ON main.bench_case BEGIN
+UPDATE bench_case SET (
+  method, gpu, source_place, source_index, source_memory,
+  target_place, target_index, target_memory, size_bytes, operation, stride_bytes, hops, space, hop_order, cache,
+  number_type, measure, ilp, passes, threads, block_threads, grid_blocks, access, alive, nodes, handles) = (
+SELECT
   json_extract(flow, '$.method'),
   CASE
     WHEN flow IS NULL THEN coalesce(json_extract(own, '$.gpu'),
@@ -40,30 +46,32 @@ SELECT
   json_extract(own, '$.stride_bytes'),
   json_extract(own, '$.hops'),
   json_extract(own, '$.space'),
-  CASE :kind WHEN 'chase' THEN json_extract(own, '$.order') END,
+  CASE NEW.kind WHEN 'chase' THEN json_extract(own, '$.order') END,
   json_extract(own, '$.cache'),
   json_extract(own, '$.type'),
   json_extract(own, '$.measure'),
   json_extract(own, '$.ilp'),
   json_extract(own, '$.passes'),
   nullif(coalesce(json_extract(flow, '$.threads'), json_extract(flow, '$.unified.threads'),
-    CASE WHEN :kind <> 'chase' THEN json_extract(own, '$.threads') END), 0),
+    CASE WHEN NEW.kind <> 'chase' THEN json_extract(own, '$.threads') END), 0),
   nullif(coalesce(json_extract(flow, '$.kernel.block'), json_extract(own, '$.block'),
-    CASE :kind WHEN 'chase' THEN json_extract(own, '$.threads') END), 0),
+    CASE NEW.kind WHEN 'chase' THEN json_extract(own, '$.threads') END), 0),
   nullif(coalesce(json_extract(flow, '$.kernel.grid'), json_extract(own, '$.grid'), json_extract(own, '$.blocks')), 0),
   json_extract(own, '$.access'),
   json_extract(own, '$.alive'),
   json_extract(own, '$.nodes'),
   json_extract(own, '$.handles')
 FROM (
-  SELECT json_extract(:definition, '$.' || :kind) AS own,
-    (SELECT f.value FROM json_each(:definition, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured'
-     ORDER BY f.key LIMIT 1) AS flow);
+  SELECT json_extract(NEW.definition, '$.' || NEW.kind) AS own,
+    (SELECT f.value FROM json_each(NEW.definition, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured'
+     ORDER BY f.key LIMIT 1) AS flow))
+WHERE id = NEW.id;
+END;
 
--- name: settings
--- Gives the trigger that fills the columns of a new case behind "handles": settings that a migration added since. Such a
+-- name: later_settings
+-- Gives the trigger for the columns behind "handles": settings that a migration added since. Such a
 -- column has the name that the setting has in the definition, and v_case and v_run_case have it too (database/settings).
-SELECT 'CREATE TEMP TRIGGER IF NOT EXISTS setting AFTER INSERT ON main.bench_case BEGIN UPDATE bench_case SET '
+SELECT 'CREATE TEMP TRIGGER IF NOT EXISTS later_setting AFTER INSERT ON main.bench_case BEGIN UPDATE bench_case SET '
   || group_concat(printf('"%w" = json_extract(NEW.definition, ''$.'' || NEW.kind || ''.%w'')', c.name, c.name), ', ')
   || ' WHERE id = NEW.id; END'
 FROM pragma_table_info('bench_case') c

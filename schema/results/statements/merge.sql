@@ -192,7 +192,7 @@ GROUP BY t.name;
 -- name: compare
 -- Gives one SELECT per table of what is known by a key, and per table of its parts: a row for a thing that both files
 -- have under one key with other content, and the column. NULL is what a file of an older schema has, and differs
--- from nothing.
+-- from nothing. New rows count once they are copied: they differ where case/settings has made something else of them.
 WITH
   known (name) AS (VALUES ('environment'), ('scenario'), ('fleet'), ('bench_case')),
   part (name, "column", parent) AS (
@@ -213,7 +213,7 @@ SELECT printf(
   'SELECT (SELECT %s FROM main."%w" WHERE id = x.output), %Q || CASE%s ELSE '' (rows)'' END '
     || 'FROM temp.merge_id x JOIN input."%w" a ON a."%w" = x.input '
     || 'LEFT JOIN main."%w" b ON b."%w" = x.output%s '
-    || 'WHERE x.name = %Q AND x.known = 1 AND (b."%w" IS NULL%s) LIMIT 1',
+    || 'WHERE x.name = %Q AND ((x.known = 1 AND b."%w" IS NULL)%s) LIMIT 1',
   CASE p.parent WHEN 'environment' THEN 'host_name' ELSE 'name' END, p.parent, p.name || '.',
   l.words, p.name, p."column", p.name, p."column", ifnull(l.same, ''), p.parent, p."column", l.other)
 FROM part p JOIN list l ON l.name = p.name
@@ -228,7 +228,8 @@ UNION ALL
 SELECT 'case ' || i.name, ' (its names)', i.key, (
     SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
     FROM json_each(json_array(i.case_key, i.block, i.name, ifnull(i.axes, ''), ifnull(i.path, ''),
-      ifnull(CASE i.host_written WHEN 1 THEN 'written' ELSE i.host_cache END, ''), ifnull(i.device_cache, ''))) t), NULL
+      ifnull(CASE WHEN ifnull(i.host_written, 0) = 0 THEN i.host_cache
+        WHEN i.host_written = 1 AND i.host_cache = 'warm' THEN 'written' END, ''), ifnull(i.device_cache, ''))) t), NULL
 FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
 WHERE x.name = 'bench_case' AND x.known = 0
 UNION ALL
@@ -247,6 +248,13 @@ FROM (
   FROM temp.merge_id x JOIN input.scenario i ON i.id = x.input
   WHERE x.name = 'scenario' AND x.known = 0) s;
 
+-- name: new_figures
+-- Of new cases what they are compared by, and what that follows from.
+SELECT i.name, i.kind, json_extract(i.definition, '$.unresolved') IS NULL AS resolved, i.payload_bytes, i.operations,
+  i.figure, i.figure_amount
+FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
+WHERE x.name = 'bench_case' AND x.known = 0;
+
 -- name: false_case
 -- A new case of which a column, or a row of its kind, is not what its definition says.
 WITH
@@ -254,11 +262,7 @@ WITH
     SELECT i.*, iif(json_valid(i.definition), i.definition, '{}') AS d
     FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
     WHERE x.name = 'bench_case' AND x.known = 0),
-  w AS (
-    SELECT *, json_extract(d, '$.' || kind) AS own,
-      (SELECT f.value FROM json_each(d, '$.flows') f WHERE json_extract(f.value, '$.role') = 'measured'
-       ORDER BY f.key LIMIT 1) AS flow
-    FROM c WHERE json_extract(d, '$.unresolved') IS NULL),
+  w AS (SELECT * FROM c WHERE json_extract(d, '$.unresolved') IS NULL),
   said AS (
     SELECT w.id, w.name, w.kind IS NOT json_extract(d, '$.kind') AS kind,
       w.payload_bytes IS NOT CASE w.kind
@@ -276,21 +280,6 @@ WITH
         WHEN 'chase' THEN json_extract(d, '$.chase.hops')
         WHEN 'arithmetic' THEN json_extract(d, '$.arithmetic.instructions')
         WHEN 'transfer' THEN 0 WHEN 'stream' THEN 0 WHEN 'overhead' THEN 0 ELSE w.operations END AS operations,
-      (w.method, w.source_place, w.source_index, w.source_memory, w.target_memory, w.target_index, w.size_bytes, w.operation,
-       w.hops, w.figure_amount) IS NOT
-        (json_extract(flow, '$.method'),
-         coalesce(json_extract(flow, '$.source.place'), json_extract(own, '$.memory.place')),
-         coalesce(json_extract(flow, '$.source.index'), json_extract(own, '$.memory.index')),
-         coalesce(json_extract(flow, '$.source.memory'), json_extract(own, '$.memory.memory')),
-         json_extract(flow, '$.target.memory'),
-         coalesce(json_extract(flow, '$.target.index'), json_extract(own, '$.node'), json_extract(own, '$.gpu'),
-           CASE json_extract(own, '$.memory.place') WHEN 'gpu' THEN json_extract(own, '$.memory.index') END),
-         coalesce(json_extract(flow, '$.size_bytes'), json_extract(own, '$.size_bytes'), json_extract(own, '$.footprint_bytes')),
-         coalesce(json_extract(own, '$.operation'), json_extract(own, '$.op'), json_extract(flow, '$.compute.op'),
-           json_extract(flow, '$.op')),
-         json_extract(own, '$.hops'),
-         CASE w.figure WHEN 'GB/s' THEN w.payload_bytes WHEN 'ns/hop' THEN w.hops WHEN 'ns/call' THEN 1
-           ELSE w.figure_amount END) AS setting,
       (SELECT count(*) FROM input.flow f WHERE f.bench_case = w.id) IS NOT ifnull(json_array_length(d, '$.flows'), 0)
         OR EXISTS (
           SELECT 1 FROM input.flow f LEFT JOIN json_each(d, '$.flows') j ON j.key = f.ordinal
@@ -319,8 +308,8 @@ WITH
               AND s.operation IS NOT json_extract(d, '$.overhead.operation')) AS work
     FROM w)
 SELECT name, CASE WHEN kind THEN 'kind' WHEN payload THEN 'payload_bytes' WHEN operations THEN 'operations'
-  WHEN flows THEN 'flow' WHEN setting THEN 'setting' ELSE 'work' END
-FROM said WHERE kind OR payload OR operations OR flows OR setting OR work LIMIT 1;
+  WHEN flows THEN 'flow' ELSE 'work' END
+FROM said WHERE kind OR payload OR operations OR flows OR work LIMIT 1;
 
 -- name: copy
 -- Gives one INSERT per table, parents before tables that refer to them. Of a table with an id it copies the new
