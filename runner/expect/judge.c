@@ -124,7 +124,7 @@ static const char *judge_range(struct arena *arena, double low, double high) {
 
 /* A neighbour that never rests slows the fastest trials by more than they vary: on an H100 by 1.6
  * times that. Beyond three times it is no explanation. Nor does it take more than a quarter from
- * the best rate, however much the trials vary: the recorded ones took 15 % at most from copy
+ * the best rate, however much the trials vary: the recorded ones took 16 % at most from copy
  * engines. */
 static const double JUDGE_EXPLAINED = 3;
 static const double JUDGE_BEST_LEAST = 0.75;
