@@ -155,7 +155,7 @@ run_fails 2 '--decide needs --tag' run --decide tag:a --db d.db
 run_fails 2 'cannot be combined with a scenario' run gpu.toml --decide tag:a --tag b
 run_fails 2 'of --set it takes measure.pause alone, not down.size' \
   run --decide tag:a --tag b --set down.size=1MiB
-run_fails 2 '--budget and --delta need --decide' run gpu.toml --budget 10min
+run_fails 2 '--budget needs --decide A\. To limit the time of a run: ' run gpu.toml --budget 10min
 run_error 2 'no run' run --decide tag:nobody --tag b --db d.db
 on_first -q --decide tag:a --tag b --db d.db
 expect_code 2
