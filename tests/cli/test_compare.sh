@@ -207,6 +207,13 @@ if command -v sqlite3 >/dev/null; then # a case takes 2 s, a run 1 s more: recor
   equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process'
   run_ok plan gpu.toml --db long.db --only 'up*' --detect 3% --compare tag:a --csv
   equal "$((4 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process with fewer cases'
+  sqlite3 long.db "update case_run set started_at_ns = (select started_at_ns from process p where p.id = process) +
+      2000000000 * (id - (select min(id) from case_run c where c.process = case_run.process)) where process is not null;
+    update process set workers = 2, ended_at_ns = ended_at_ns + 36000000000000;
+    update case_run set started_at_ns = started_at_ns + 36000000000000
+    where id in (select max(id) from case_run group by process)"
+  run_ok plan gpu.toml --db long.db --detect 3% --compare tag:a --csv
+  equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process that was resumed 10 h later'
 fi
 run_fails 2 'compare needs --detect' plan gpu.toml --compare tag:a
 run_fails 2 'detect needs a percentage' plan gpu.toml --detect 0

@@ -61,11 +61,22 @@ SELECT gather(:take, run, bench_case, fastest_ns, delta) FROM (
 
 -- name: durations
 -- How long each case of the runs (:runs, a JSON array of ids) took in a process, and with an empty case_key what a
--- process took beside its cases; means, in the order of the case_keys. Between several processes of a run are pauses.
+-- process took beside its cases; means, in the order of the case_keys. Between several processes of a run are pauses. So
+-- there are before a run is resumed: each further worker of a process began after one, at most the longest.
+WITH
+  gap AS (
+    SELECT p.id AS process, p.workers, c.started_at_ns - lag(c.started_at_ns + c.total_ns, 1, p.started_at_ns) OVER (
+        PARTITION BY p.id ORDER BY c.started_at_ns) AS ns
+    FROM process p JOIN case_run c ON c.run = p.run AND c.process = p.id
+    WHERE p.run IN (SELECT value FROM json_each(:runs)) AND p.workers > 1),
+  pause AS (
+    SELECT process, sum(max(ns, 0)) AS pause_ns
+    FROM (SELECT *, row_number() OVER (PARTITION BY process ORDER BY ns DESC) AS place FROM gap)
+    WHERE place < workers GROUP BY process)
 SELECT '' AS case_key, avg(CASE WHEN (SELECT count(*) FROM process q WHERE q.run = r.id) = 1
-    THEN r.ended_at_ns - r.started_at_ns ELSE p.ended_at_ns - p.started_at_ns END - (
+    THEN r.ended_at_ns - r.started_at_ns ELSE p.ended_at_ns - p.started_at_ns END - coalesce(u.pause_ns, 0) - (
     SELECT coalesce(sum(c.total_ns), 0) FROM case_run c WHERE c.run = r.id AND c.process = p.id)) AS ns
-FROM run r JOIN process p ON p.run = r.id
+FROM run r JOIN process p ON p.run = r.id LEFT JOIN pause u ON u.process = p.id
 WHERE r.id IN (SELECT value FROM json_each(:runs)) AND r.ended_at_ns IS NOT NULL AND p.ended_at_ns IS NOT NULL
 HAVING ns IS NOT NULL
 UNION ALL
