@@ -163,6 +163,16 @@ if command -v sqlite3 >/dev/null; then
   expect_code 1
   expect_out '; distribution changed in 1 \(worse: 1 TAIL\): '
   expect_err '^haul: check failed: 1 distribution \(1 TAIL\); to leave distributions out: --fail-on broken,regressed,missing,provisional$'
+  # NEW that failed: skipped where the exit code is 0, failed with --fail-on new.
+  cp few.db new.db
+  sqlite3 new.db "create temp table new as select id from bench_case where name like 'up/%' limit 1;
+    delete from case_run where run = 1 and bench_case in new;
+    update case_run set status = 'failed', reason = 'no luck', n = 0, median_ns = null where run = 2 and bench_case in new"
+  run_ok check tag:a tag:b --db new.db --format junit
+  expect_out '<skipped message="new: .*failed: no luck"/>'
+  run check tag:a tag:b --db new.db --fail-on new --format junit
+  expect_code 1
+  expect_out '<failure message="new: .*failed: no luck"/>'
 fi
 # Cases that are the same count, and what they lack is said.
 run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
