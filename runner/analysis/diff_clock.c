@@ -90,27 +90,36 @@ static double clock_rounding(const struct process_sample *side, double step_ns, 
   return step * step / 12 * place;
 }
 
-/* Sets the error of the cases that the times of one clock are of. */
-static void clock_set_rounding(const struct step_time *times, size_t count, double step,
-                               struct diff_case *cases) {
+/* A case of a clock with steps, of which the error is not known yet. */
+static const double ROUNDING_OPEN = -1; /* below 0 */
+
+/* The share of the sides that show several times, of the cases that the times of one clock are of;
+ * their error becomes open. */
+static double clock_mixed_share(const struct step_time *times, size_t count,
+                                struct diff_case *cases) {
   double sides = 0;
   double mixed = 0;
-  for (size_t pass = 0; pass < 2; pass++) {
-    for (size_t k = 0; k < count; k++) {
-      struct diff_case *c = &cases[times[k].of];
-      if (pass > 0) {
-        c->rounding = sqrt(clock_rounding(&c->a, step, mixed / sides) +
-                           clock_rounding(&c->b, step, mixed / sides));
-        continue;
-      }
-      if (c->rounding > 0) { /* counted */
-        continue;
-      }
+  for (size_t k = 0; k < count; k++) {
+    struct diff_case *c = &cases[times[k].of];
+    if (c->rounding >= 0) {
       const struct sample a = sample_summary(c->a.values, c->a.count);
       const struct sample b = sample_summary(c->b.values, c->b.count);
       mixed += !clock_reads_alike(&a) + !clock_reads_alike(&b);
       sides += 2;
-      c->rounding = 1;
+      c->rounding = ROUNDING_OPEN;
+    }
+  }
+  return mixed / sides;
+}
+
+/* Sets the error of these cases. */
+static void clock_set_rounding(const struct step_time *times, size_t count, double step,
+                               struct diff_case *cases) {
+  const double mixed = clock_mixed_share(times, count, cases);
+  for (size_t k = 0; k < count; k++) {
+    struct diff_case *c = &cases[times[k].of];
+    if (c->rounding < 0) {
+      c->rounding = sqrt(clock_rounding(&c->a, step, mixed) + clock_rounding(&c->b, step, mixed));
     }
   }
 }
