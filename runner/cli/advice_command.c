@@ -212,15 +212,17 @@ const struct results_run *advice_own_run(struct arena *arena, const struct compa
   return of;
 }
 
-/* One name more in a list of globs, if it is not there yet. */
+/* A list of more names is no shorter than all. */
+enum { NAMES_MAX = 4 };
+
+/* One name more in a list of globs, if it is not there yet. Beyond NAMES_MAX only one is kept. */
 static void advice_add_name(struct advice_words *names, const char *name) {
-  if (!ANY_OF(i, names->count, strcmp(names->items[i], name) == 0)) {
+  if (names->count <= NAMES_MAX && !ANY_OF(i, names->count, strcmp(names->items[i], name) == 0)) {
     names->items[names->count++] = name;
   }
 }
 
 static const char *advice_globs(struct arena *arena, const struct advice_words *names) {
-  enum { NAMES_MAX = 4 };
   const char *globs = NULL;
   for (size_t i = 0; i < names->count; i++) {
     if (names->count > NAMES_MAX || strpbrk(names->items[i], ",*?[\\") != NULL) {
@@ -237,8 +239,8 @@ const char *advice_only(struct arena *arena, const struct compare_result *result
   const struct comparison *comparison = result->comparison;
   const size_t *firsts = advice_find_firsts(arena, results);
   bool *open = arena_array(arena, results->case_count, sizeof *open);
-  struct advice_words cases = {.items = arena_array(arena, results->case_count, sizeof(char *))};
-  struct advice_words blocks = {.items = arena_array(arena, results->case_count, sizeof(char *))};
+  struct advice_words cases = {.items = arena_array(arena, NAMES_MAX + 1, sizeof(char *))};
+  struct advice_words blocks = {.items = arena_array(arena, NAMES_MAX + 1, sizeof(char *))};
   for (size_t i = 0; i < comparison->row_count; i++) {
     open[firsts[comparison->rows[i].bench]] |= comparison_row_is_open(&comparison->rows[i]);
   }

@@ -129,12 +129,9 @@ static enum status verb_list_find_runs(struct command *command, const char **run
   struct results *results = command->results = results_new();
   RETURN_ON_ERROR(
       filter_runs(&command->request.filter, query_database(command->query), results, NULL, 0, err));
-  struct run_ref *refs = arena_array(&command->arena, results->run_count, sizeof *refs);
-  for (size_t i = 0; i < results->run_count; i++) {
-    refs[i] = results->runs[i].ref;
-  }
-  const struct run_list list = {.runs = refs, .count = results->run_count};
-  *runs = verb_list_ids(&command->arena, &list);
+  SCOPED(strbuf_fini) struct strbuf list = STRBUF(RUN_LIST_MAX);
+  results_run_ids(results, &list);
+  *runs = arena_strdup(&command->arena, list.text);
   return STATUS_OK;
 }
 

@@ -1,6 +1,8 @@
 /* diff_distribution.c - words for changes of distributions: MODE, TAIL, JITTER. */
 #include "runner/render/diff_format.h"
 
+#include <string.h>
+
 /* A worse distribution of a case whose undisturbed rate is SAME. */
 static bool diff_distribution_is_noise(const struct comparison_row *row) {
   return row->distribution.is_worse && comparison_row_is_same_undisturbed(row);
@@ -23,7 +25,8 @@ const char *diff_distribution_words(struct arena *arena, const struct comparison
 
 const char *diff_worse_distributions(struct arena *arena, const struct comparison *comparison,
                                      bool provisional) {
-  static const char *const NAMES[] = {"", "MODE", "TAIL", "JITTER"};
+#define DISTRIBUTION_NAME(kind, name, word, meaning) [kind] = (word),
+  static const char *const NAMES[] = {DISTRIBUTION_CHANGE_LIST(DISTRIBUTION_NAME)};
   size_t counts[distribution_name_count] = {0};
   size_t worse = 0;
   size_t noise = 0;
@@ -38,7 +41,9 @@ const char *diff_worse_distributions(struct arena *arena, const struct compariso
   const char *text = "";
   for (size_t kind = DISTRIBUTION_MODE; kind < distribution_name_count; kind++) {
     if (counts[kind] > 0) {
-      text = arena_add_word(arena, text, arena_format(arena, "%zu %s", counts[kind], NAMES[kind]));
+      text = arena_add_word(arena, text,
+                            arena_format(arena, "%zu %.*s", counts[kind],
+                                         (int)strcspn(NAMES[kind], " "), NAMES[kind]));
     }
   }
   const char *some = noise < worse ? arena_format(arena, "%zu of them ", noise) : "";

@@ -95,9 +95,9 @@ const char *diff_change_legend(const struct comparison *comparison);
 #define DIFF_WORDS_Q "q: expected share of false positives in this row and those above it"
 #define DIFF_WORDS_RATES                                                                           \
   "A row has the typical rate, or the undisturbed one (no noise) if that changed"
-/* "gpu2 pcie_link_width", "every gpu: driver_model". */
-/* " of n1, n2, n3, ... (8)"; "" */
+/* " of n1, n2, n3, ... (8)"; "" where the fact is of no node alone. */
 const char *diff_fact_nodes(struct arena *arena, const struct fact_difference *fact);
+/* "gpu2 pcie_link_width", "every gpu: driver_model". */
 const char *diff_fact_name(struct arena *arena, const struct fact_difference *fact);
 const char *diff_fact_value(const struct fact_difference *fact, enum side side);
 
