@@ -170,8 +170,7 @@ enum status command_claiming(struct command *command, struct claim_request *clai
 enum status command_find_killed(struct command *command, struct database *database,
                                 struct run_list *killed, struct error *err) CHECK_RESULT;
 /* Say which of them there are; run: of that one alone, 0 = of all. */
-enum status command_note_killed(struct command *command, struct database *database, int64_t run,
-                                struct error *err) CHECK_RESULT;
+void command_say_killed(struct command *command, const struct run_list *killed, int64_t run);
 /* Where rows go: stdout, in the format asked for. empty: as in runner/table/table.h. Once. */
 const struct row_sink *command_rows(struct command *command, const char *empty);
 /* Read the scenarios that the arguments name. False: mistakes were reported, command->code is set.

@@ -316,26 +316,27 @@ static const char *advice_end(const struct advice *advice) {
   const char *text = arena_format(arena, "More runs will not decide %s.",
                                   advice_all(advice, "the", end.undecided, "undecided case"));
   if (end.apart > 0) {
-    text = arena_format(
-        arena, "%s Run %lld of %c is apart from the others%s: look at it (haul show run:%lld%s).",
-        text, (long long)end.run_apart, side_letter(end.side_apart),
-        end.undecided > 1 ? arena_format(arena, " in %zu of them", end.apart) : "",
-        (long long)end.run_apart, advice->db);
+    text =
+        arena_add(arena, text,
+                  " Run %lld of %c is apart from the others%s: look at it (haul show run:%lld%s).",
+                  (long long)end.run_apart, side_letter(end.side_apart),
+                  end.undecided > 1 ? arena_format(arena, " in %zu of them", end.apart) : "",
+                  (long long)end.run_apart, advice->db);
   }
   if (end.two_modes > 0) {
-    text = arena_format(
-        arena, "%s %s two modes: find out what switches between them.", text,
-        end.undecided == 1 ? "It has" : arena_format(arena, "%zu of them have", end.two_modes));
+    text = arena_add(arena, text, " %s two modes: find out what switches between them.",
+                     end.undecided == 1 ? "It has"
+                                        : arena_format(arena, "%zu of them have", end.two_modes));
   }
   if (advice->comparison->summary.drifts) {
-    text = arena_format(arena, "%s Results drift: measure both sides anew, in turn.", text);
+    text = arena_add(arena, text, " Results drift: measure both sides anew, in turn.");
   }
-  text = arena_format(arena, "%s A quieter machine may decide %s.", text,
-                      strings_plural(end.undecided, "it", "them"));
+  text = arena_add(arena, text, " A quieter machine may decide %s.",
+                   strings_plural(end.undecided, "it", "them"));
   const double percent = ceil(1000 * end.delta) / 10;
   return end.delta <= DELTA_MOST && advice->comparison->looks <= 1
-             ? arena_format(arena, "%s With a threshold of %g %% (--delta %g), %s the same.", text,
-                            percent, percent, strings_plural(end.undecided, "it is", "they are"))
+             ? arena_add(arena, text, " With a threshold of %g %% (--delta %g), %s the same.",
+                         percent, percent, strings_plural(end.undecided, "it is", "they are"))
              : text;
 }
 

@@ -151,17 +151,16 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   if (command->request.filter.where_count > 0) {
     RETURN_ON_ERROR(verb_list_find_runs(command, &runs, err));
   }
-  const char *killed = NULL;
+  struct run_list killed = {0};
   if (command->choice == LIST_RUNS) {
-    struct run_list found;
-    RETURN_ON_ERROR(command_find_killed(command, query_database(command->query), &found, err));
-    killed = verb_list_ids(&command->arena, &found);
+    RETURN_ON_ERROR(command_find_killed(command, query_database(command->query), &killed, err));
   }
-  const struct query_parameter given[] = {{"run", options->run},
-                                          {"tag", options->tag},
-                                          {"limit", options->limit},
-                                          {"runs", runs},
-                                          {"killed", killed}};
+  const struct query_parameter given[] = {
+      {"run", options->run},
+      {"tag", options->tag},
+      {"limit", options->limit},
+      {"runs", runs},
+      {"killed", command->choice == LIST_RUNS ? verb_list_ids(&command->arena, &killed) : NULL}};
   struct query_parameter parameters[COUNT_OF(given)];
   size_t count = 0;
   for (size_t i = 0; i < COUNT_OF(given); i++) {
@@ -174,9 +173,8 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   table_narrow(command->table, saved.narrow, 0);
   RETURN_ON_ERROR(
       query_run_saved(command->query, command->words[0], parameters, count, NULL, sink, err));
-  return command->choice == LIST_RUNS
-             ? command_note_killed(command, query_database(command->query), 0, err)
-             : STATUS_OK;
+  command_say_killed(command, &killed, 0);
+  return STATUS_OK;
 }
 
 const struct verb VERB_LIST = {

@@ -150,7 +150,10 @@ static enum status verb_show_result(struct command *command, struct error *err) 
         status, expectations_show_times(&command->common, command->query, command->words[0], err));
   }
   status = THEN(status, verb_show_failed(command, run.id, err));
-  return THEN(status, command_note_killed(command, query_database(command->query), run.id, err));
+  struct run_list killed = {0};
+  status = THEN(status, command_find_killed(command, query_database(command->query), &killed, err));
+  command_say_killed(command, &killed, run.id);
+  return status;
 }
 
 static enum status verb_show_run(struct command *command, struct error *err) {

@@ -235,15 +235,12 @@ enum status command_find_killed(struct command *command, struct database *databa
   return STATUS_OK;
 }
 
-enum status command_note_killed(struct command *command, struct database *database, int64_t run,
-                                struct error *err) {
-  struct run_list killed;
-  RETURN_ON_ERROR(command_find_killed(command, database, &killed, err));
+void command_say_killed(struct command *command, const struct run_list *killed, int64_t run) {
   const char *names = "";
   int64_t last = 0;
   size_t count = 0;
-  for (size_t i = 0; i < killed.count; i++) {
-    const int64_t id = killed.runs[i].id;
+  for (size_t i = 0; i < killed->count; i++) {
+    const int64_t id = killed->runs[i].id;
     if (run == 0 || run == id) {
       names = arena_format(&command->arena, "%s%s%" PRId64, names, count++ > 0 ? ", " : "", id);
       last = id;
@@ -257,7 +254,6 @@ enum status command_note_killed(struct command *command, struct database *databa
              strings_plural(count, "run", "runs"), names, strings_plural(count, "it", "them"), last,
              console_db_option(&command->common, &command->arena));
   }
-  return STATUS_OK;
 }
 
 const struct row_sink *command_rows(struct command *command, const char *empty) {
