@@ -11,35 +11,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow) {
-  return transfer_partner(bench_case, flow) != flow;
+bool engine_flow_is_paired(const struct case_def *def, uint32_t flow) {
+  return transfer_partner(def, flow) != flow;
 }
 
-const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
+const char *engine_case_unsupported_reason(const struct case_def *def,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]) {
-  const char *unsupported =
-      workloads[bench_case->kind]->unsupported_reason(bench_case, machine, reason);
-  return unsupported != NULL ? unsupported : loads_unsupported_reason(bench_case, machine, reason);
+  const char *unsupported = workloads[def->kind]->unsupported_reason(def, machine, reason);
+  return unsupported != NULL ? unsupported : loads_unsupported_reason(def, machine, reason);
 }
 
-bool engine_case_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  return workload_path(bench_case, i, path);
+bool engine_case_path(const struct case_def *def, uint32_t i, struct case_path *path) {
+  return workload_path(def, i, path);
 }
 
-uint32_t engine_case_gpus(const struct bench_case *bench_case) {
-  return workload_gpus(bench_case);
+uint32_t engine_case_gpus(const struct case_def *def) {
+  return workload_gpus(def);
 }
 
-void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
+void engine_memory_needs(const struct case_def *def, const struct machine *machine,
                          uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
   *host_bytes = 0;
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     gpu_bytes[i] = 0;
   }
-  workloads[bench_case->kind]->memory_needs(bench_case, host_bytes, gpu_bytes);
-  if (!case_kind_is_of_flows(bench_case->kind)) {
-    transfer_memory_needs(bench_case, host_bytes, gpu_bytes);
+  workloads[def->kind]->memory_needs(def, host_bytes, gpu_bytes);
+  if (!case_kind_is_of_flows(def->kind)) {
+    transfer_memory_needs(def, host_bytes, gpu_bytes);
   }
 }
 
@@ -65,8 +64,8 @@ static void engine_init_bounds(struct engine *engine) {
       (left_bytes < host_bytes ? left_bytes : host_bytes) / ENGINE_SPARE_SHARE;
 }
 
-uint32_t engine_case_processes(const struct bench_case *bench_case) {
-  return workload_processes(bench_case);
+uint32_t engine_case_processes(const struct case_def *def) {
+  return workload_processes(def);
 }
 
 void engine_serve(int fd, const struct machine *machine, uint32_t process) {
@@ -111,29 +110,29 @@ void engine_free(struct engine *engine) {
   free(engine);
 }
 
-void engine_expect(struct engine *engine, const struct bench_case *bench_case) {
+void engine_expect(struct engine *engine, const struct case_def *def) {
   uint64_t host_bytes = 0;
   uint64_t unused[MACHINE_GPUS_MAX];
-  engine_memory_needs(bench_case, engine->context.machine, &host_bytes, unused);
+  engine_memory_needs(def, engine->context.machine, &host_bytes, unused);
   if (host_bytes > engine->host_expected_bytes) {
     engine->host_expected_bytes = host_bytes;
   }
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     pool_expect(engine->pool, &flow->source, transfer_buffer_bytes(flow));
     pool_expect(engine->pool, &flow->target, transfer_buffer_bytes(flow));
   }
 }
 
-void engine_prepare(struct engine *engine, const struct bench_case *bench_case) {
-  (void)!workload_prepare(engine, bench_case, NULL);
+void engine_prepare(struct engine *engine, const struct case_def *def) {
+  (void)!workload_prepare(engine, def, NULL);
 }
 
-static void engine_bound_pool(struct engine *engine, const struct bench_case *bench_case) {
+static void engine_bound_pool(struct engine *engine, const struct case_def *def) {
   const struct machine *machine = engine->context.machine;
   uint64_t host_bytes = 0;
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
-  engine_memory_needs(bench_case, machine, &host_bytes, gpu_bytes);
+  engine_memory_needs(def, machine, &host_bytes, gpu_bytes);
   if (host_bytes > engine->host_need_bytes) {
     engine->host_need_bytes = host_bytes;
   }
@@ -152,24 +151,24 @@ static void engine_bound_pool(struct engine *engine, const struct bench_case *be
   pool_begin_case(engine->pool, host_bytes);
 }
 
-enum status engine_run_case(struct engine *engine, const struct bench_case *bench_case,
+enum status engine_run_case(struct engine *engine, const struct case_def *def,
                             const struct trial_sink *sink, struct case_outcome *outcome,
                             struct error *err) {
-  engine_bound_pool(engine, bench_case);
-  const struct workload_ops *ops = workloads[bench_case->kind];
-  enum status status = case_run_measure(ops, engine, bench_case, sink, outcome, err);
+  engine_bound_pool(engine, def);
+  const struct workload_ops *ops = workloads[def->kind];
+  enum status status = case_run_measure(ops, engine, def, sink, outcome, err);
   /* What later cases need must not cost this one. */
   if (status == STATUS_OK && outcome->status == CASE_FAILED && outcome->measure_ns == 0 &&
       pool_forget_expected(engine->pool)) {
-    status = case_run_measure(ops, engine, bench_case, sink, outcome, err);
+    status = case_run_measure(ops, engine, def, sink, outcome, err);
   }
   /* What tears a case down ignores errors, and a code that is harmless by itself may come from a
    * context that is not: the next case must not pay for it. */
   if (status == STATUS_OK && engine->context.cuda != NULL) {
-    status = cuda_session_check(engine->context.cuda, workload_gpus(bench_case), err);
+    status = cuda_session_check(engine->context.cuda, workload_gpus(def), err);
   }
   if (status == STATUS_OK && outcome->status != CASE_SKIPPED) {
-    status = peer_check(&engine->context, workload_processes(bench_case), err);
+    status = peer_check(&engine->context, workload_processes(def), err);
     status = status == STATUS_OK ? STATUS_OK : STATUS_STICKY;
   }
   return status;

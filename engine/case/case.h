@@ -157,7 +157,7 @@ struct copy_order {
   uint64_t seed; /* from which it follows */
 };
 
-struct bench_case {
+struct case_def {
   enum case_kind kind;
   const char *key;          /* 32 hexadecimal digits: XXH3-128 of definition */
   const char *definition;   /* canonical JSON of everything that defines the measurement */

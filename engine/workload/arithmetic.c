@@ -36,10 +36,10 @@ static bool arithmetic_find_kernel(const struct arithmetic *arithmetic, enum ker
   return kernel_parse(name, kernel);
 }
 
-static const char *arithmetic_unsupported_reason(const struct bench_case *bench_case,
+static const char *arithmetic_unsupported_reason(const struct case_def *def,
                                                  const struct machine *machine,
                                                  char reason[CASE_REASON_MAX]) {
-  const struct arithmetic *arithmetic = &bench_case->work->arithmetic;
+  const struct arithmetic *arithmetic = &def->work->arithmetic;
   enum kernel kernel;
   if (arithmetic->gpu < 0 || arithmetic->gpu >= (int32_t)machine->gpu_count) {
     return CASE_REASON(reason, "there is no GPU %" PRId32, arithmetic->gpu);
@@ -70,27 +70,26 @@ static const char *arithmetic_unsupported_reason(const struct bench_case *bench_
   return NULL;
 }
 
-static void arithmetic_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+static void arithmetic_memory_needs(const struct case_def *def, uint64_t *host_bytes,
                                     uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct arithmetic *arithmetic = &bench_case->work->arithmetic;
+  const struct arithmetic *arithmetic = &def->work->arithmetic;
   const uint64_t results_bytes = (uint64_t)arithmetic->block * arithmetic->grid * sizeof(uint64_t);
   *host_bytes += results_bytes;
   gpu_bytes[arithmetic->gpu] += results_bytes;
 }
 
-static bool arithmetic_path(const struct bench_case *bench_case, uint32_t i,
-                            struct case_path *path) {
-  const struct endpoint gpu = {.place = PLACE_GPU, .index = bench_case->work->arithmetic.gpu};
+static bool arithmetic_path(const struct case_def *def, uint32_t i, struct case_path *path) {
+  const struct endpoint gpu = {.place = PLACE_GPU, .index = def->work->arithmetic.gpu};
   *path = (struct case_path){.from = gpu, .to = gpu};
   return i == 0;
 }
 
-static enum clock arithmetic_clock(const struct bench_case *bench_case) {
-  (void)bench_case;
+static enum clock arithmetic_clock(const struct case_def *def) {
+  (void)def;
   return CLOCK_KERNEL;
 }
 
-static enum status arithmetic_set_up(struct engine *engine, const struct bench_case *bench_case,
+static enum status arithmetic_set_up(struct engine *engine, const struct case_def *def,
                                      struct case_outcome *outcome, void **out, struct error *err) {
   const uint64_t start_ns = clock_now_ns();
   struct arithmetic_state *state = calloc(1, sizeof *state);
@@ -99,7 +98,7 @@ static enum status arithmetic_set_up(struct engine *engine, const struct bench_c
     return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
   }
   state->engine = engine;
-  state->arithmetic = &bench_case->work->arithmetic;
+  state->arithmetic = &def->work->arithmetic;
   const struct arithmetic *arithmetic = state->arithmetic;
   struct arithmetic_gpu_request request = {
       .gpu = arithmetic->gpu, .block = arithmetic->block, .grid = arithmetic->grid};

@@ -30,7 +30,7 @@ static const double CPU_CLOCK_MOVES = 0.03;
 struct case_run {
   const struct workload_ops *ops;
   void *state; /* of the workload; NULL before set_up */
-  const struct bench_case *bench;
+  const struct case_def *def;
   const struct trial_sink *sink;
   struct case_outcome *outcome;
   struct trial_times times;
@@ -65,8 +65,8 @@ static bool looks_serialised(const struct case_run *run) {
   double own = 0; /* bytes a ns */
   double bytes = 0;
   uint32_t measured = 0;
-  for (uint32_t i = 0; i < run->bench->flow_count; i++) {
-    const struct flow *flow = &run->bench->flows[i];
+  for (uint32_t i = 0; i < run->def->flow_count; i++) {
+    const struct flow *flow = &run->def->flows[i];
     if (flow->role == FLOW_MEASURED) {
       if (run->times.flows[i].elapsed_ns == 0 || flow->stream != 0) {
         return false; /* too short to tell, or meant to be so */
@@ -82,10 +82,10 @@ static bool looks_serialised(const struct case_run *run) {
 static void deliver(const struct case_run *run, const struct trial *trial) {
   run->sink->trial(run->sink->context, trial);
   /* The time of a transfer's only flow is that of the trial. */
-  const bool apart = run->bench->flow_count > 1 || !case_kind_is_of_flows(run->bench->kind);
-  for (uint32_t i = 0; apart && i < run->bench->flow_count; i++) {
+  const bool apart = run->def->flow_count > 1 || !case_kind_is_of_flows(run->def->kind);
+  for (uint32_t i = 0; apart && i < run->def->flow_count; i++) {
     const struct flow_times *times = &run->times.flows[i];
-    const bool load = run->bench->flows[i].role == FLOW_LOAD;
+    const bool load = run->def->flows[i].role == FLOW_LOAD;
     if (!load || times->elapsed_ns > 0) {
       struct flow_trial flow_trial = {.ordinal = trial->ordinal,
                                       .flow = i,
@@ -100,7 +100,7 @@ static void deliver(const struct case_run *run, const struct trial *trial) {
 /* Run one trial and deliver it. Its times count when its status is TRIAL_OK. */
 static enum status run_trial(struct case_run *run, enum trial_phase phase, uint32_t iterations,
                              struct trial *done, struct error *err) {
-  const bool every = run->bench->measure.verify == VERIFY_EVERY;
+  const bool every = run->def->measure.verify == VERIFY_EVERY;
   enum status status = every ? poison(run, err) : STATUS_OK;
   uint64_t before_ns = clock_now_ns();
   struct trial trial = {.ordinal = run->ordinal++, .phase = phase, .iterations = iterations};
@@ -141,22 +141,22 @@ static enum status run_trial(struct case_run *run, enum trial_phase phase, uint3
 
 /* Later repeats of a trial would find in the cache what the first one was to find outside. */
 static bool one_iteration_only(const struct case_run *run) {
-  return run->bench->measure.host_cache != HOST_CACHE_AS_IS ||
-         run->bench->measure.device_cache == CACHE_FLUSHED;
+  return run->def->measure.host_cache != HOST_CACHE_AS_IS ||
+         run->def->measure.device_cache == CACHE_FLUSHED;
 }
 
 /* How many iterations last as long as a trial should, going by that one. */
 static uint32_t iterations_for(const struct case_run *run, const struct trial *trial) {
   const uint32_t limit = run->ops->iterations_max(run->state);
   const double one_ns = (double)(trial->elapsed_ns > 0 ? trial->elapsed_ns : 1) / trial->iterations;
-  const double wanted = ceil(1.05 * (double)run->bench->measure.min_trial_ns / one_ns);
+  const double wanted = ceil(1.05 * (double)run->def->measure.min_trial_ns / one_ns);
   return wanted < limit ? (uint32_t)wanted : limit;
 }
 
 /* Trials until one lasts as long as a trial should, or shows how many iterations will. Adds their
  * number to *done. */
 static enum status calibrate(struct case_run *run, uint32_t *done, struct error *err) {
-  const uint64_t wanted_ns = run->bench->measure.min_trial_ns;
+  const uint64_t wanted_ns = run->def->measure.min_trial_ns;
   const uint32_t limit = run->ops->iterations_max(run->state);
   for (int round = 0; round < CALIBRATION_ROUNDS;) {
     struct trial trial = {0};
@@ -183,7 +183,7 @@ static enum status calibrate(struct case_run *run, uint32_t *done, struct error 
 
 /* Warm up, and choose the number of iterations so that a trial lasts at least min_trial. */
 static enum status warm_up(struct case_run *run, struct error *err) {
-  const struct measure *measure = &run->bench->measure;
+  const struct measure *measure = &run->def->measure;
   const uint32_t limit = run->ops->iterations_max(run->state);
   enum status status = STATUS_OK;
   struct trial trial = {0};
@@ -210,7 +210,7 @@ static bool is_time_to_look(size_t count) {
 
 /* Whether the 95 % interval of the median is narrow enough. */
 static bool precise_enough(const struct case_run *run) {
-  const struct measure *measure = &run->bench->measure;
+  const struct measure *measure = &run->def->measure;
   size_t count = run->count;
   if (count < measure->trials_min) {
     return false;
@@ -231,7 +231,7 @@ static void add_value(struct case_run *run, const struct trial *trial) {
 }
 
 static enum status measure_trials(struct case_run *run, struct error *err) {
-  const struct measure *measure = &run->bench->measure;
+  const struct measure *measure = &run->def->measure;
   const uint64_t start_ns = clock_now_ns();
   run->outcome->stop = STOP_NONE;
   while (run->outcome->stop == STOP_NONE) {
@@ -273,9 +273,9 @@ static void note_cpu_clock(struct case_outcome *outcome) {
   }
 }
 
-static bool uses_huge_pages(const struct bench_case *bench) {
+static bool uses_huge_pages(const struct case_def *def) {
   struct case_path path;
-  for (uint32_t i = 0; workload_path(bench, i, &path); i++) {
+  for (uint32_t i = 0; workload_path(def, i, &path); i++) {
     if (path.from.memory == MEMORY_HUGE || path.to.memory == MEMORY_HUGE) {
       return true;
     }
@@ -284,7 +284,7 @@ static bool uses_huge_pages(const struct bench_case *bench) {
 }
 
 static enum status case_run_trials(struct case_run *run, struct engine *engine, struct error *err) {
-  const struct measure *measure = &run->bench->measure;
+  const struct measure *measure = &run->def->measure;
   const bool once = measure->verify == VERIFY_ONCE;
   struct cpu_set_bits own = {{0}};
   numa_add_own_cpus(&own);
@@ -294,9 +294,9 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
   if (run->values == NULL || run->scratch == NULL) {
     return error_set(err, STATUS_NO_MEMORY, "no memory for %u trials", measure->trials_max);
   }
-  enum status status = workload_prepare(engine, run->bench, err);
-  status = THEN(status, run->ops->set_up(engine, run->bench, run->outcome, &run->state, err));
-  if (status == STATUS_UNSUPPORTED && uses_huge_pages(run->bench)) {
+  enum status status = workload_prepare(engine, run->def, err);
+  status = THEN(status, run->ops->set_up(engine, run->def, run->outcome, &run->state, err));
+  if (status == STATUS_UNSUPPORTED && uses_huge_pages(run->def)) {
     run->outcome->status = CASE_SKIPPED; /* too few are free, or whole */
   }
   if (status == STATUS_OK && measure->unflushed >= ON_FAIL_SKIP &&
@@ -322,33 +322,33 @@ static enum status case_run_trials(struct case_run *run, struct engine *engine, 
 }
 
 enum status case_run_measure(const struct workload_ops *ops, struct engine *engine,
-                             const struct bench_case *bench_case, const struct trial_sink *sink,
+                             const struct case_def *def, const struct trial_sink *sink,
                              struct case_outcome *outcome, struct error *err) {
   uint64_t start_ns = clock_now_ns();
   *outcome = (struct case_outcome){.status = CASE_OK};
   struct error local = {0};
   struct error *error = err != NULL ? err : &local;
   char reason[CASE_REASON_MAX];
-  const char *unsupported = ops->unsupported_reason(bench_case, engine->context.machine, reason);
+  const char *unsupported = ops->unsupported_reason(def, engine->context.machine, reason);
   if (unsupported == NULL) {
-    unsupported = loads_unsupported_reason(bench_case, engine->context.machine, reason);
+    unsupported = loads_unsupported_reason(def, engine->context.machine, reason);
   }
   if (unsupported != NULL) {
     outcome->status = CASE_SKIPPED;
     (void)snprintf(outcome->reason, sizeof outcome->reason, "%s", unsupported);
     return STATUS_OK;
   }
-  struct case_run run = {.ops = ops, .bench = bench_case, .sink = sink, .outcome = outcome};
-  outcome->clock = run.ops->clock(bench_case);
+  struct case_run run = {.ops = ops, .def = def, .sink = sink, .outcome = outcome};
+  outcome->clock = run.ops->clock(def);
   enum status status = case_run_trials(&run, engine, error);
   outcome->iterations = run.iterations;
   outcome->serialised = 2 * (size_t)run.serialised_count > run.count;
   if (outcome->serialised) {
     notes_add_kinds(&outcome->notes, NOTE_BIT(NOTE_SERIALISED));
   }
-  outcome->verified = status == STATUS_OK && !outcome->unproven &&
-                      (run.ops->verifies_itself ||
-                       (run.ops->verify != NULL && bench_case->measure.verify != VERIFY_OFF));
+  outcome->verified =
+      status == STATUS_OK && !outcome->unproven &&
+      (run.ops->verifies_itself || (run.ops->verify != NULL && def->measure.verify != VERIFY_OFF));
   if (status != STATUS_OK) {
     outcome->status = outcome->status == CASE_SKIPPED ? CASE_SKIPPED
                       : status == STATUS_CORRUPT      ? CASE_CORRUPT

@@ -65,9 +65,9 @@ static uint64_t image_elements(const struct chase *chase) {
   return most < chase_element_count(chase) ? most : chase_element_count(chase);
 }
 
-static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+static void chase_memory_needs(const struct case_def *def, uint64_t *host_bytes,
                                uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct chase *chase = &bench_case->work->chase;
+  const struct chase *chase = &def->work->chase;
   if (chase->memory.place == PLACE_GPU) {
     gpu_bytes[chase->memory.index] += chase->footprint_bytes;
   }
@@ -78,16 +78,16 @@ static void chase_memory_needs(const struct bench_case *bench_case, uint64_t *ho
                  2 * sizeof(uint32_t) * chase_element_count(chase);
 }
 
-static bool chase_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  const struct chase *chase = &bench_case->work->chase;
+static bool chase_path(const struct case_def *def, uint32_t i, struct case_path *path) {
+  const struct chase *chase = &def->work->chase;
   const struct endpoint gpu = {.place = PLACE_GPU, .index = chase->gpu};
   const struct endpoint node = {.place = PLACE_NUMA, .index = chase->node};
   *path = (struct case_path){.from = chase->memory, .to = chase->by_processor ? node : gpu};
   return i == 0;
 }
 
-static enum clock chase_clock(const struct bench_case *bench_case) {
-  return bench_case->work->chase.by_processor ? CLOCK_HOST : CLOCK_KERNEL;
+static enum clock chase_clock(const struct case_def *def) {
+  return def->work->chase.by_processor ? CLOCK_HOST : CLOCK_KERNEL;
 }
 
 /* xorshift64* (Vigna 2016): the same cycle in every run. */
@@ -402,7 +402,7 @@ static enum status chase_enqueue(const struct memory_context *context, struct fl
   return chase_gpu_enqueue(state->gpu, table_of(state), warm_hops, hops, run->stream, err);
 }
 
-static enum status take_loads(struct chase_state *state, const struct bench_case *bench_case,
+static enum status take_loads(struct chase_state *state, const struct case_def *def,
                               struct case_outcome *outcome, struct error *err) {
   state->flow = (struct flow){.role = FLOW_MEASURED, .method = METHOD_SM};
   struct flow_run own = {
@@ -411,12 +411,12 @@ static enum status take_loads(struct chase_state *state, const struct bench_case
     state->flow.method = METHOD_CPU;
     own = chase_host_own(state->host, &state->flow);
   }
-  return loads_new(state->engine, bench_case, outcome, &own, &state->loads, err);
+  return loads_new(state->engine, def, outcome, &own, &state->loads, err);
 }
 
-static enum status chase_set_up(struct engine *engine, const struct bench_case *bench_case,
+static enum status chase_set_up(struct engine *engine, const struct case_def *def,
                                 struct case_outcome *outcome, void **state, struct error *err) {
-  const struct chase *chase = &bench_case->work->chase;
+  const struct chase *chase = &def->work->chase;
   uint64_t start_ns = clock_now_ns();
   struct chase_state *made = calloc(1, sizeof *made);
   *state = made;
@@ -440,8 +440,8 @@ static enum status chase_set_up(struct engine *engine, const struct bench_case *
     workload_prove_caches(engine, HOST_CACHE_FLUSHED, outcome);
     (void)cache_flush(made->buffer->host, chase->footprint_bytes);
   }
-  if (status == STATUS_OK && bench_case->flow_count > 0) {
-    status = take_loads(made, bench_case, outcome, err);
+  if (status == STATUS_OK && def->flow_count > 0) {
+    status = take_loads(made, def, outcome, err);
   }
   status = THEN(status, warm_l2(made, err));
   outcome->allocate_ns += clock_now_ns() - start_ns;

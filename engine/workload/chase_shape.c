@@ -150,9 +150,9 @@ static const char *elements_unsupported_reason(const struct chase *chase,
   return NULL;
 }
 
-const char *chase_unsupported_reason(const struct bench_case *bench_case,
-                                     const struct machine *machine, char reason[CASE_REASON_MAX]) {
-  const struct chase *chase = &bench_case->work->chase;
+const char *chase_unsupported_reason(const struct case_def *def, const struct machine *machine,
+                                     char reason[CASE_REASON_MAX]) {
+  const struct chase *chase = &def->work->chase;
   if (chase->memory.memory == MEMORY_MANAGED) {
     return "a chase of managed memory would measure page faults; use method um";
   }

@@ -35,5 +35,5 @@ static inline uint64_t chase_sharing_threads(const struct chase *chase) {
  * compute capability). */
 
 /* As workload_ops says. */
-const char *chase_unsupported_reason(const struct bench_case *bench_case,
-                                     const struct machine *machine, char reason[CASE_REASON_MAX]);
+const char *chase_unsupported_reason(const struct case_def *def, const struct machine *machine,
+                                     char reason[CASE_REASON_MAX]);

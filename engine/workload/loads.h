@@ -1,4 +1,4 @@
-/* loads.h - flows of load beside a case that is no transfer: bench_case->flows of that kind.
+/* loads.h - flows of load beside a case that is no transfer: def->flows of that kind.
  *
  * They are taken, filled and run by the machinery of transfers (engine/workload/transfer.c), which
  * repeats a trial with more repeats of the loads until they outlast what is measured, and delivers
@@ -19,7 +19,7 @@ enum { LOAD_SHARE = 4 };
  * copied; its flow, gpu, state and work of run->enqueue are the kind's, and each trial enqueues it
  * as often as it is repeated. The methods of the flows are those of the machine; sets
  * outcome->gated. */
-enum status loads_new(struct engine *engine, const struct bench_case *bench_case,
+enum status loads_new(struct engine *engine, const struct case_def *def,
                       struct case_outcome *outcome, const struct flow_run *own,
                       struct loads **loads, struct error *err) CHECK_RESULT;
 /* Gives back all buffers of the pool, those of the measured work as well; NULL is fine. */

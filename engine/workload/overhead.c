@@ -88,10 +88,10 @@ static uint64_t managed_bytes(const struct overhead *overhead) {
          overhead->size_bytes;
 }
 
-static const char *allocation_unsupported_reason(const struct bench_case *bench_case,
+static const char *allocation_unsupported_reason(const struct case_def *def,
                                                  const struct machine *machine,
                                                  char reason[CASE_REASON_MAX]) {
-  const struct overhead *overhead = &bench_case->work->overhead;
+  const struct overhead *overhead = &def->work->overhead;
   const struct endpoint *memory = &overhead->memory;
   const struct memory_ops *kind = memory_kinds[memory->memory];
   if (overhead->size_bytes == 0) {
@@ -110,10 +110,10 @@ static const char *allocation_unsupported_reason(const struct bench_case *bench_
   return NULL;
 }
 
-static const char *overhead_unsupported_reason(const struct bench_case *bench_case,
+static const char *overhead_unsupported_reason(const struct case_def *def,
                                                const struct machine *machine,
                                                char reason[CASE_REASON_MAX]) {
-  const struct overhead *overhead = &bench_case->work->overhead;
+  const struct overhead *overhead = &def->work->overhead;
   if (!is_host_alone(overhead) &&
       (overhead->gpu < 0 || (uint32_t)overhead->gpu >= machine->gpu_count)) {
     return CASE_REASON(reason, "%s is a call of a GPU's driver: %.255s",
@@ -121,18 +121,18 @@ static const char *overhead_unsupported_reason(const struct bench_case *bench_ca
                        machine->gpu_count == 0 ? machine->cuda_state : "there is no such GPU");
   }
   const char *unsupported =
-      is_allocation(overhead) ? allocation_unsupported_reason(bench_case, machine, reason) : NULL;
+      is_allocation(overhead) ? allocation_unsupported_reason(def, machine, reason) : NULL;
   if (unsupported == NULL && managed_bytes(overhead) > 0) {
     uint64_t managed[MACHINE_GPUS_MAX] = {0};
     managed[overhead->gpu] = managed_bytes(overhead);
-    unsupported = managed_share_unsupported_reason(&bench_case->measure, machine, managed, reason);
+    unsupported = managed_share_unsupported_reason(&def->measure, machine, managed, reason);
   }
   return unsupported;
 }
 
-static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+static void overhead_memory_needs(const struct case_def *def, uint64_t *host_bytes,
                                   uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct overhead *overhead = &bench_case->work->overhead;
+  const struct overhead *overhead = &def->work->overhead;
   const enum overhead_traits traits = overhead_traits_of(overhead->operation);
   const uint64_t page_bytes = overhead_pages_bytes(overhead->pages);
   const uint64_t each = (overhead->size_bytes > page_bytes ? overhead->size_bytes : page_bytes) *
@@ -161,16 +161,16 @@ static void overhead_memory_needs(const struct bench_case *bench_case, uint64_t 
 }
 
 /* A processor makes the calls. */
-static bool overhead_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  const struct overhead *overhead = &bench_case->work->overhead;
+static bool overhead_path(const struct case_def *def, uint32_t i, struct case_path *path) {
+  const struct overhead *overhead = &def->work->overhead;
   const struct endpoint host = {.place = PLACE_NUMA};
   const struct endpoint gpu = {.place = PLACE_GPU, .index = overhead->gpu};
   *path = (struct case_path){.from = host, .to = overhead->gpu >= 0 ? gpu : host};
   return i == 0;
 }
 
-static enum clock overhead_clock(const struct bench_case *bench_case) {
-  (void)bench_case;
+static enum clock overhead_clock(const struct case_def *def) {
+  (void)def;
   return CLOCK_HOST;
 }
 
@@ -215,9 +215,9 @@ static enum status make_driver_calls(struct overhead_state *state, const struct 
   return THEN(status, overhead_gpu_new(state->engine->context.cuda, &request, &state->gpu, err));
 }
 
-static enum status overhead_set_up(struct engine *engine, const struct bench_case *bench_case,
+static enum status overhead_set_up(struct engine *engine, const struct case_def *def,
                                    struct case_outcome *outcome, void **opaque, struct error *err) {
-  const struct overhead *overhead = &bench_case->work->overhead;
+  const struct overhead *overhead = &def->work->overhead;
   const uint64_t start_ns = clock_now_ns();
   struct overhead_state *state = calloc(1, sizeof *state);
   *opaque = state;
@@ -235,7 +235,7 @@ static enum status overhead_set_up(struct engine *engine, const struct bench_cas
   }
   enum status status = STATUS_OK;
   if (!is_host_alone(overhead)) {
-    status = make_driver_calls(state, &bench_case->measure, err);
+    status = make_driver_calls(state, &def->measure, err);
   } else {
     state->buffers = calloc(state->operations_max, sizeof *state->buffers);
     if (state->buffers == NULL) {

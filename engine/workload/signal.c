@@ -64,10 +64,10 @@ static const char *signal_shape_unsupported_reason(const struct signal *signal,
   return NULL;
 }
 
-static const char *signal_unsupported_reason(const struct bench_case *bench_case,
+static const char *signal_unsupported_reason(const struct case_def *def,
                                              const struct machine *machine,
                                              char reason[CASE_REASON_MAX]) {
-  const struct signal *signal = &bench_case->work->signal;
+  const struct signal *signal = &def->work->signal;
   const char *unsupported = signal_shape_unsupported_reason(signal, reason);
   if (unsupported != NULL) {
     return unsupported;
@@ -84,9 +84,9 @@ static uint64_t signal_bytes(const struct signal *signal) {
   return addresses * SIGNAL_STRIDE > PAGE_BYTES ? addresses * SIGNAL_STRIDE : PAGE_BYTES;
 }
 
-static void signal_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+static void signal_memory_needs(const struct case_def *def, uint64_t *host_bytes,
                                 uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct signal *signal = &bench_case->work->signal;
+  const struct signal *signal = &def->work->signal;
   *host_bytes += signal_bytes(signal);
   gpu_bytes[signal->gpu] += PAGE_BYTES;
   if (signal->other.place == PLACE_GPU) {
@@ -94,8 +94,8 @@ static void signal_memory_needs(const struct bench_case *bench_case, uint64_t *h
   }
 }
 
-static bool signal_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  const struct signal *signal = &bench_case->work->signal;
+static bool signal_path(const struct case_def *def, uint32_t i, struct case_path *path) {
+  const struct signal *signal = &def->work->signal;
   *path = (struct case_path){.from = signal->other,
                              .to = endpoint_own(PLACE_GPU, signal->gpu, MEMORY_DEVICE)};
   return i == 0;
@@ -106,8 +106,8 @@ static bool signal_is_answered_by_host(const struct signal *signal) {
   return !signal_is_atomic(signal) && signal->other.place == PLACE_NUMA;
 }
 
-static enum clock signal_clock(const struct bench_case *bench_case) {
-  const struct signal *signal = &bench_case->work->signal;
+static enum clock signal_clock(const struct case_def *def) {
+  const struct signal *signal = &def->work->signal;
   const bool streams = signal->op == SIGNAL_STREAM || signal->op == SIGNAL_EVENT;
   return signal_is_answered_by_host(signal) ? CLOCK_HOST : streams ? CLOCK_EVENT : CLOCK_KERNEL;
 }
@@ -174,10 +174,10 @@ enum status signal_wait(const struct signal_state *state, int32_t gpu, struct er
               cuda_session_wait(session, session->gpus[gpu].stream, "waiting for signals", err));
 }
 
-static enum status signal_set_up(struct engine *engine, const struct bench_case *bench_case,
+static enum status signal_set_up(struct engine *engine, const struct case_def *def,
                                  struct case_outcome *outcome, void **out, struct error *err) {
   const uint64_t start_ns = clock_now_ns();
-  const struct signal *signal = &bench_case->work->signal;
+  const struct signal *signal = &def->work->signal;
   struct cuda_session *session = engine->context.cuda;
   struct signal_state *state = calloc(1, sizeof *state);
   *out = state;

@@ -95,7 +95,7 @@ static const struct {
 
 struct stream_state {
   struct engine *engine;
-  const struct bench_case *bench;
+  const struct case_def *def;
   const struct stream_place *place;
   void *work;          /* of the place */
   struct loads *loads; /* NULL = none */
@@ -209,10 +209,10 @@ static const char *host_unsupported_reason(const struct stream *stream,
   return NULL;
 }
 
-static const char *stream_unsupported_reason(const struct bench_case *bench_case,
+static const char *stream_unsupported_reason(const struct case_def *def,
                                              const struct machine *machine,
                                              char reason[CASE_REASON_MAX]) {
-  const struct stream *stream = &bench_case->work->stream;
+  const struct stream *stream = &def->work->stream;
   if (stream->type != NUMBER_F32 && stream->type != NUMBER_F64) {
     return "the numbers of a stream are f32 or f64";
   }
@@ -224,9 +224,9 @@ static const char *stream_unsupported_reason(const struct bench_case *bench_case
                                            : host_unsupported_reason(stream, machine, reason);
 }
 
-static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+static void stream_memory_needs(const struct case_def *def, uint64_t *host_bytes,
                                 uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  const struct stream *stream = &bench_case->work->stream;
+  const struct stream *stream = &def->work->stream;
   const uint64_t arrays = is_in_sequence(stream) ? ARRAY_COUNT : stream_op_arrays(stream->op);
   const uint64_t bytes = arrays * stream->size_bytes;
   if (stream->memory.place == PLACE_GPU) {
@@ -236,17 +236,17 @@ static void stream_memory_needs(const struct bench_case *bench_case, uint64_t *h
   }
 }
 
-static bool stream_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  const struct endpoint memory = bench_case->work->stream.memory;
+static bool stream_path(const struct case_def *def, uint32_t i, struct case_path *path) {
+  const struct endpoint memory = def->work->stream.memory;
   *path = (struct case_path){.from = memory, .to = memory};
   return i == 0;
 }
 
-static enum clock stream_clock(const struct bench_case *bench_case) {
-  const struct stream *stream = &bench_case->work->stream;
-  return stream->memory.place != PLACE_GPU                            ? CLOCK_HOST
-         : stream_times_itself(stream) && bench_case->flow_count == 0 ? CLOCK_KERNEL
-                                                                      : CLOCK_EVENT;
+static enum clock stream_clock(const struct case_def *def) {
+  const struct stream *stream = &def->work->stream;
+  return stream->memory.place != PLACE_GPU                     ? CLOCK_HOST
+         : stream_times_itself(stream) && def->flow_count == 0 ? CLOCK_KERNEL
+                                                               : CLOCK_EVENT;
 }
 
 /* What the output holds when all is right; the inputs are copies of one number each. */
@@ -330,7 +330,7 @@ static struct stream_arrays sequence_arrays(const struct stream_state *state, en
 
 static enum status take_shared(struct stream_state *state, struct case_outcome *outcome,
                                struct error *err) {
-  const struct stream *stream = &state->bench->work->stream;
+  const struct stream *stream = &state->def->work->stream;
   enum status status = STATUS_OK;
   for (unsigned i = 0; status == STATUS_OK && i < ARRAY_COUNT; i++) {
     status =
@@ -345,7 +345,7 @@ static enum status take_shared(struct stream_state *state, struct case_outcome *
 
 static enum status take_arrays(struct stream_state *state, struct case_outcome *outcome,
                                struct error *err) {
-  const struct stream *stream = &state->bench->work->stream;
+  const struct stream *stream = &state->def->work->stream;
   struct {
     bool wanted;
     const struct buffer **buffer;
@@ -367,7 +367,7 @@ static enum status take_arrays(struct stream_state *state, struct case_outcome *
 
 /* What each trial does before the operation that is timed. */
 static enum status prepare_sequence(const struct stream_state *state, struct error *err) {
-  const struct stream *stream = &state->bench->work->stream;
+  const struct stream *stream = &state->def->work->stream;
   enum status status = STATUS_OK;
   for (unsigned after = 1; status == STATUS_OK && after < STREAM_SEQUENCE_COUNT; after++) {
     const enum stream_op op = step_op(stream, after);
@@ -378,7 +378,7 @@ static enum status prepare_sequence(const struct stream_state *state, struct err
 }
 
 static enum status fill_inputs(const struct stream_state *state, struct error *err) {
-  const struct stream *stream = &state->bench->work->stream;
+  const struct stream *stream = &state->def->work->stream;
   enum status status = STATUS_OK;
   if (is_in_sequence(stream)) {
     for (unsigned i = 0; status == STATUS_OK && i < ARRAY_COUNT; i++) {
@@ -398,7 +398,7 @@ static enum status fill_inputs(const struct stream_state *state, struct error *e
   return status;
 }
 
-static enum status stream_set_up(struct engine *engine, const struct bench_case *bench_case,
+static enum status stream_set_up(struct engine *engine, const struct case_def *def,
                                  struct case_outcome *outcome, void **out, struct error *err) {
   const uint64_t start_ns = clock_now_ns();
   struct stream_state *state = calloc(1, sizeof *state);
@@ -407,28 +407,27 @@ static enum status stream_set_up(struct engine *engine, const struct bench_case 
     return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
   }
   state->engine = engine;
-  state->bench = bench_case;
-  state->place = place_of(&bench_case->work->stream);
-  const bool sequence = is_in_sequence(&bench_case->work->stream);
+  state->def = def;
+  state->place = place_of(&def->work->stream);
+  const bool sequence = is_in_sequence(&def->work->stream);
   enum status status =
       sequence ? take_shared(state, outcome, err) : take_arrays(state, outcome, err);
-  status = THEN(status, state->place->create(&engine->context, &bench_case->work->stream,
-                                             &state->arrays, &state->work, err));
+  status = THEN(status, state->place->create(&engine->context, &def->work->stream, &state->arrays,
+                                             &state->work, err));
   if (status == STATUS_OK && state->place->cpus != NULL) {
     workload_set_cpus(outcome, state->place->cpus(state->work));
   }
   if (status == STATUS_OK && sequence) {
     status = prepare_sequence(state, err);
   }
-  outcome->gated = status == STATUS_OK && bench_case->work->stream.memory.place == PLACE_GPU;
-  if (status == STATUS_OK && bench_case->flow_count > 0) {
-    status =
-        loads_new(engine, bench_case, outcome, state->place->own(state->work), &state->loads, err);
+  outcome->gated = status == STATUS_OK && def->work->stream.memory.place == PLACE_GPU;
+  if (status == STATUS_OK && def->flow_count > 0) {
+    status = loads_new(engine, def, outcome, state->place->own(state->work), &state->loads, err);
   }
   const uint64_t ready_ns = clock_now_ns();
   outcome->allocate_ns += ready_ns - start_ns;
   if (status == STATUS_OK) {
-    workload_prove_caches(engine, bench_case->measure.host_cache, outcome);
+    workload_prove_caches(engine, def->measure.host_cache, outcome);
     status = fill_inputs(state, err);
   }
   outcome->verify_ns += clock_now_ns() - ready_ns;
@@ -460,8 +459,8 @@ static void stream_flush_host_cache(const struct buffer *buffer, uint64_t size_b
 
 static enum status stream_before_trial(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
-  const struct measure *measure = &state->bench->measure;
-  const struct stream *stream = &state->bench->work->stream;
+  const struct measure *measure = &state->def->measure;
+  const struct stream *stream = &state->def->work->stream;
   if (measure->host_cache == HOST_CACHE_WARM && stream->memory.place == PLACE_NUMA) {
     RETURN_ON_ERROR(fill_inputs(state, err)); /* by the threads that read them */
   }
@@ -489,7 +488,7 @@ static enum status stream_run(void *opaque, uint32_t iterations, struct trial_ti
 
 static enum status stream_poison(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
-  const struct stream *stream = &state->bench->work->stream;
+  const struct stream *stream = &state->def->work->stream;
   if (stream_op_sums(stream->op)) {
     return state->place->invalidate_parts(state->work, err);
   }
@@ -499,7 +498,7 @@ static enum status stream_poison(void *opaque, struct error *err) {
 }
 
 static long double expected_dot(const struct stream_state *state) {
-  const struct stream *stream = &state->bench->work->stream;
+  const struct stream *stream = &state->def->work->stream;
   struct stream_dot *dot = &state->engine->stream_dot;
   const uint32_t element_bytes = element_bytes_of(stream);
   if (dot->size_bytes != stream->size_bytes || dot->type != stream->type) {
@@ -516,7 +515,7 @@ static long double expected_dot(const struct stream_state *state) {
 static enum status verify_dot(const struct stream_state *state, const struct stream_parts *parts,
                               struct error *err) {
   const long double expected =
-      expected_dot(state) * (long double)stream_sweeps(&state->bench->work->stream);
+      expected_dot(state) * (long double)stream_sweeps(&state->def->work->stream);
   const long double tolerance = ldexpl((long double)parts->depth, -ROUNDING_BITS) * expected;
   long double sum = 0;
   for (size_t i = 0; i < parts->count; i++) {
@@ -534,7 +533,7 @@ static enum status verify_dot(const struct stream_state *state, const struct str
 
 static enum status verify_read(const struct stream_state *state, const struct stream_parts *parts,
                                struct error *err) {
-  const struct stream *stream = &state->bench->work->stream;
+  const struct stream *stream = &state->def->work->stream;
   const uint32_t expected =
       stream_words_sum(stream->size_bytes / sizeof(uint32_t)) * (uint32_t)stream_sweeps(stream);
   uint32_t sum = 0;
@@ -551,13 +550,13 @@ static enum status verify_read(const struct stream_state *state, const struct st
 static enum status verify_sum(const struct stream_state *state, struct error *err) {
   struct stream_parts parts;
   RETURN_ON_ERROR(state->place->parts(state->work, &parts, err));
-  return state->bench->work->stream.op == STREAM_DOT ? verify_dot(state, &parts, err)
-                                                     : verify_read(state, &parts, err);
+  return state->def->work->stream.op == STREAM_DOT ? verify_dot(state, &parts, err)
+                                                   : verify_read(state, &parts, err);
 }
 
 static enum status stream_verify(void *opaque, struct error *err) {
   const struct stream_state *state = opaque;
-  const struct stream *stream = &state->bench->work->stream;
+  const struct stream *stream = &state->def->work->stream;
   if (stream_op_sums(stream->op)) {
     return verify_sum(state, err);
   }

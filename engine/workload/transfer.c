@@ -21,9 +21,9 @@ static const double LOAD_FACTOR_FIRST = 1.25;
 
 struct transfer {
   struct engine *engine;
-  const struct bench_case *bench;
+  const struct case_def *def;
   struct case_outcome *outcome;
-  struct flow_run *runs; /* of bench->flows; where they are loads, then the measured work itself */
+  struct flow_run *runs; /* of def->flows; where they are loads, then the measured work itself */
   uint32_t run_count;
   uint32_t ready_count; /* runs prepared by their method */
   struct cpu_reservation reservation;
@@ -45,11 +45,11 @@ static uint64_t seed_of(uint32_t flow) {
 }
 
 /* Flows of the case whose kernels run on that GPU beside the flow, and the flow itself. */
-static uint32_t count_kernels_on(const struct bench_case *bench_case, const struct flow *beside,
+static uint32_t count_kernels_on(const struct case_def *def, const struct flow *beside,
                                  int32_t gpu) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     const bool after = flow != beside && flow->stream != 0 && flow->stream == beside->stream;
     count += flow->method == METHOD_SM && transfer_ops(flow)->gpu(flow) == gpu && !after;
   }
@@ -95,27 +95,26 @@ static void transfer_note_share(struct case_outcome *outcome, const struct buffe
 
 /* What a driver may lack is found where it is asked for: memory of other processes, green contexts.
  */
-static bool transfer_may_be_unsupported(const struct bench_case *bench_case) {
-  bool may = workload_processes(bench_case) != 0;
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    may = may || bench_case->flows[i].compute.sm_share == SM_SHARE_GREEN;
+static bool transfer_may_be_unsupported(const struct case_def *def) {
+  bool may = workload_processes(def) != 0;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    may = may || def->flows[i].compute.sm_share == SM_SHARE_GREEN;
   }
   return may;
 }
 
 static enum status take_buffers(struct transfer *transfer, struct error *err) {
   uint64_t managed[MACHINE_GPUS_MAX] = {0};
-  transfer_managed_bytes(transfer->bench, managed);
-  enum status status =
-      managed_share_admit(transfer->engine, &transfer->bench->measure, managed, err);
-  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
-    const struct flow *flow = &transfer->bench->flows[i];
+  transfer_managed_bytes(transfer->def, managed);
+  enum status status = managed_share_admit(transfer->engine, &transfer->def->measure, managed, err);
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->def->flow_count; i++) {
+    const struct flow *flow = &transfer->def->flows[i];
     struct flow_run *run = &transfer->runs[i];
     *run = (struct flow_run){.flow = flow,
                              .gpu = transfer_ops(flow)->gpu(flow),
                              .reservation = &transfer->reservation,
                              .seed = seed_of(i)};
-    run->kernels_on_gpu = count_kernels_on(transfer->bench, flow, run->gpu);
+    run->kernels_on_gpu = count_kernels_on(transfer->def, flow, run->gpu);
     status = transfer_ops(flow)->shares_buffer ? take_shared_buffer(transfer, run, err)
                                                : take_two_buffers(transfer, run, err);
     if (status == STATUS_OK && flow_is_scattered(flow)) {
@@ -134,9 +133,9 @@ static enum status take_buffers(struct transfer *transfer, struct error *err) {
 /* Of two flows that one kernel moves, a measured one leads, the first of two. A load that follows
  * ends with its leader and needs no repeats of its own. */
 static void pair_flows(struct transfer *transfer) {
-  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; i < transfer->def->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
-    struct flow_run *partner = &transfer->runs[transfer_partner(transfer->bench, i)];
+    struct flow_run *partner = &transfer->runs[transfer_partner(transfer->def, i)];
     const bool load = run->flow->role == FLOW_LOAD;
     if (partner != run && (load || (partner < run && partner->flow->role == FLOW_MEASURED))) {
       run->leader = partner;
@@ -149,14 +148,14 @@ static void pair_flows(struct transfer *transfer) {
 /* Where the window begins on the host's clock, no primer stands between gate and work. */
 static bool is_primed(const struct transfer *transfer, const struct flow *flow) {
   return transfer_ops(flow)->prime != NULL && flow->role == FLOW_MEASURED &&
-         transfer->bench->measure.gating == GATING_ON && !transfer_ops(flow)->blocks_host(flow) &&
-         !transfer_is_mixed(transfer->bench);
+         transfer->def->measure.gating == GATING_ON && !transfer_ops(flow)->blocks_host(flow) &&
+         !transfer_is_mixed(transfer->def);
 }
 
 /* After all other buffers: they are small and fit into whatever is left. */
 static enum status take_primers(const struct transfer *transfer, struct error *err) {
   enum status status = STATUS_OK;
-  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->def->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
     if (is_primed(transfer, run->flow)) {
       const struct endpoint source =
@@ -173,25 +172,25 @@ static enum status take_primers(const struct transfer *transfer, struct error *e
 
 static bool transfer_blocks_host(const struct transfer *transfer) {
   bool blocks = false;
-  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; i < transfer->def->flow_count; i++) {
     blocks =
-        blocks || transfer_ops(&transfer->bench->flows[i])->blocks_host(&transfer->bench->flows[i]);
+        blocks || transfer_ops(&transfer->def->flows[i])->blocks_host(&transfer->def->flows[i]);
   }
   return blocks;
 }
 
 static enum note_kind why_not_gated(const struct transfer *transfer) {
-  if (transfer_is_scattered(transfer->bench)) {
+  if (transfer_is_scattered(transfer->def)) {
     return NOTE_SCATTERED_TIME;
   }
-  if (transfer->bench->measure.gating == GATING_OFF) {
+  if (transfer->def->measure.gating == GATING_OFF) {
     return NOTE_GATE_OFF;
   }
   return transfer_blocks_host(transfer) ? NOTE_BLOCKS_HOST : NOTE_GATE_FULL;
 }
 
 static enum status prepare_flows(struct transfer *transfer, struct error *err) {
-  const uint32_t count = transfer->bench->flow_count;
+  const uint32_t count = transfer->def->flow_count;
   const struct memory_context *context = &transfer->engine->context;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; i < count; i++) {
@@ -217,15 +216,15 @@ static enum status prepare_flows(struct transfer *transfer, struct error *err) {
 }
 
 static enum status make_trial(struct transfer *transfer, struct error *err) {
-  const struct bench_case *bench = transfer->bench;
+  const struct case_def *def = transfer->def;
   const struct memory_context *context = &transfer->engine->context;
   enum status status = STATUS_OK;
-  if (transfer_is_mixed(bench)) {
+  if (transfer_is_mixed(def)) {
     status = mixed_trial_new(context, transfer->runs, transfer->run_count, &transfer->mixed, err);
     transfer->outcome->gated = status == STATUS_OK;
-  } else if (transfer_is_on_streams(bench)) {
+  } else if (transfer_is_on_streams(def)) {
     const struct event_options options = {
-        .gating = bench->measure.gating, .callers = bench->measure.callers, .order = &bench->order};
+        .gating = def->measure.gating, .callers = def->measure.callers, .order = &def->order};
     status = event_trial_new(context, transfer->runs, transfer->run_count, &options,
                              &transfer->event, err);
     transfer->outcome->gated = status == STATUS_OK && event_trial_is_gated(transfer->event);
@@ -274,7 +273,7 @@ static enum status invalidate(const struct transfer *transfer, struct flow_run *
 
 static enum status fill_sources(const struct transfer *transfer, struct error *err) {
   enum status status = STATUS_OK;
-  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->def->flow_count; i++) {
     const struct flow_run *run = &transfer->runs[i];
     status = transfer_fill(transfer, i, run->source, false, err);
     if (status == STATUS_OK && run->primer != NULL) {
@@ -287,11 +286,11 @@ static enum status fill_sources(const struct transfer *transfer, struct error *e
 
 /* Of buffers that a processor has and that are large enough to tell; of others once per engine. */
 static enum status prove_caches(const struct transfer *transfer, struct error *err) {
-  const enum host_cache wanted = transfer->bench->measure.host_cache;
+  const enum host_cache wanted = transfer->def->measure.host_cache;
   enum status status = STATUS_OK;
   bool proven = wanted == HOST_CACHE_AS_IS;
   for (uint32_t i = 0;
-       status == STATUS_OK && wanted != HOST_CACHE_AS_IS && i < transfer->bench->flow_count; i++) {
+       status == STATUS_OK && wanted != HOST_CACHE_AS_IS && i < transfer->def->flow_count; i++) {
     const struct flow_run *run = &transfer->runs[i];
     const struct buffer *ends[] = {run->source, run->target};
     const uint64_t size_bytes = transfer_buffer_bytes(run->flow);
@@ -311,7 +310,7 @@ static enum status prove_caches(const struct transfer *transfer, struct error *e
   return status;
 }
 
-static enum status set_up_beside(struct engine *engine, const struct bench_case *bench_case,
+static enum status set_up_beside(struct engine *engine, const struct case_def *def,
                                  struct case_outcome *outcome, const struct flow_run *own,
                                  void **state, struct error *err) {
   uint64_t start_ns = clock_now_ns();
@@ -321,10 +320,10 @@ static enum status set_up_beside(struct engine *engine, const struct bench_case 
     return error_set(err, STATUS_NO_MEMORY, "no memory for a case");
   }
   transfer->engine = engine;
-  transfer->bench = bench_case;
+  transfer->def = def;
   transfer->outcome = outcome;
   transfer->load_factor = own == NULL ? LOAD_FACTOR_FIRST : 0; /* of other work: found out */
-  transfer->run_count = bench_case->flow_count + (own != NULL);
+  transfer->run_count = def->flow_count + (own != NULL);
   if (own != NULL && own->reservation != NULL) {
     transfer->reservation = *own->reservation; /* loads take other processors */
   }
@@ -332,7 +331,7 @@ static enum status set_up_beside(struct engine *engine, const struct bench_case 
   transfer->host_times = calloc(transfer->run_count, sizeof *transfer->host_times);
   enum status status = STATUS_OK;
   if (transfer->runs == NULL || transfer->host_times == NULL) {
-    status = error_set(err, STATUS_NO_MEMORY, "no memory for %u flows", bench_case->flow_count);
+    status = error_set(err, STATUS_NO_MEMORY, "no memory for %u flows", def->flow_count);
   }
   status = THEN(status, take_buffers(transfer, err));
   if (status == STATUS_OK) {
@@ -340,11 +339,11 @@ static enum status set_up_beside(struct engine *engine, const struct bench_case 
   }
   status = THEN(status, take_primers(transfer, err));
   status = THEN(status, prepare_flows(transfer, err));
-  if (status == STATUS_UNSUPPORTED && transfer_may_be_unsupported(bench_case)) {
+  if (status == STATUS_UNSUPPORTED && transfer_may_be_unsupported(def)) {
     outcome->status = CASE_SKIPPED;
   }
   if (status == STATUS_OK && own != NULL) {
-    transfer->runs[bench_case->flow_count] = *own;
+    transfer->runs[def->flow_count] = *own;
   }
   status = THEN(status, make_trial(transfer, err));
   uint64_t ready_ns = clock_now_ns();
@@ -357,9 +356,9 @@ static enum status set_up_beside(struct engine *engine, const struct bench_case 
   return status;
 }
 
-static enum status transfer_set_up(struct engine *engine, const struct bench_case *bench_case,
+static enum status transfer_set_up(struct engine *engine, const struct case_def *def,
                                    struct case_outcome *outcome, void **state, struct error *err) {
-  return set_up_beside(engine, bench_case, outcome, NULL, state, err);
+  return set_up_beside(engine, def, outcome, NULL, state, err);
 }
 
 static void note_uncertainty(const struct transfer *transfer) {
@@ -373,7 +372,7 @@ static void transfer_tear_down(void *state) {
   if (transfer == NULL) {
     return;
   }
-  const bool of_loads = transfer->run_count > transfer->bench->flow_count;
+  const bool of_loads = transfer->run_count > transfer->def->flow_count;
   if (!of_loads && transfer->event != NULL) {
     event_trial_cpus(transfer->event, &transfer->reservation.taken);
   }
@@ -400,13 +399,13 @@ static void transfer_tear_down(void *state) {
 
 static uint32_t transfer_iterations_max(const void *state) {
   const struct transfer *transfer = state;
-  if (transfer_is_scattered(transfer->bench)) {
+  if (transfer_is_scattered(transfer->def)) {
     return 1; /* from the call to the end: a second call would overlap with the first */
   }
   uint32_t most = transfer->event != NULL || transfer->mixed != NULL ? EVENT_ITERATIONS_MAX
                                                                      : HOST_ITERATIONS_MAX;
-  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
-    const struct flow *flow = &transfer->bench->flows[i];
+  for (uint32_t i = 0; i < transfer->def->flow_count; i++) {
+    const struct flow *flow = &transfer->def->flows[i];
     const uint32_t own = flow->stream != 0             ? 1
                          : flow->role == FLOW_MEASURED ? transfer_ops(flow)->iterations_max
                                                        : 0;
@@ -437,7 +436,7 @@ static void set_host_cache(const struct transfer *transfer, const struct buffer 
     return;
   }
   /* workload_prove_caches() says what they can do. */
-  if (transfer->bench->measure.host_cache == HOST_CACHE_FLUSHED) {
+  if (transfer->def->measure.host_cache == HOST_CACHE_FLUSHED) {
     (void)cache_flush(buffer->host, size_bytes);
   } else if (buffer->endpoint.memory != MEMORY_WRITE_COMBINED) {
     numa_write_lines(transfer->engine->context.machine, buffer->host, size_bytes,
@@ -457,9 +456,9 @@ static void set_host_caches(const struct transfer *transfer, const struct flow_r
 
 static enum status transfer_before_trial(void *state, struct error *err) {
   const struct transfer *transfer = state;
-  const struct measure *measure = &transfer->bench->measure;
+  const struct measure *measure = &transfer->def->measure;
   enum status status = STATUS_OK;
-  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->def->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
     if (transfer_ops(run->flow)->before_trial != NULL) {
       status = transfer_ops(run->flow)->before_trial(&transfer->engine->context, run, err);
@@ -476,7 +475,7 @@ static enum status transfer_before_trial(void *state, struct error *err) {
 
 static enum status after_trial(const struct transfer *transfer, struct error *err) {
   enum status status = STATUS_OK;
-  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->def->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
     if (transfer_ops(run->flow)->after_trial != NULL) {
       status = transfer_ops(run->flow)->after_trial(&transfer->engine->context, run, err);
@@ -490,7 +489,7 @@ static enum status after_trial(const struct transfer *transfer, struct error *er
 static void take_host_times(const struct transfer *transfer, struct trial_times *times) {
   uint64_t first_ns = UINT64_MAX;
   uint64_t last_ns = 0;
-  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; i < transfer->def->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
     if (run->flow->role == FLOW_MEASURED) {
       first_ns = run->called_ns < first_ns ? run->called_ns : first_ns;
@@ -511,7 +510,7 @@ static enum status run_flows(struct transfer *transfer, uint32_t iterations,
   if (transfer->event != NULL) {
     enum status status =
         event_trial_run(transfer->event, iterations, transfer->load_iterations, times, err);
-    if (transfer_is_scattered(transfer->bench)) {
+    if (transfer_is_scattered(transfer->def)) {
       take_host_times(transfer, times);
     }
     return status;
@@ -526,8 +525,8 @@ static uint32_t load_repeats_max(const struct transfer *transfer) {
   if (transfer->event != NULL && event_trial_feeds_loads(transfer->event)) {
     return EVENT_LOAD_FED_MAX;
   }
-  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
-    const struct flow *flow = &transfer->bench->flows[i];
+  for (uint32_t i = 0; i < transfer->def->flow_count; i++) {
+    const struct flow *flow = &transfer->def->flows[i];
     copies = flow->role == FLOW_LOAD && flow_copies(flow) > copies ? flow_copies(flow) : copies;
   }
   return copies < EVENT_LOAD_ITERATIONS_MAX ? EVENT_LOAD_ITERATIONS_MAX / copies : 1;
@@ -537,7 +536,7 @@ static uint32_t load_repeats_max(const struct transfer *transfer) {
  * waits for what runs on after the window. */
 static uint32_t load_repeats(const struct transfer *transfer, uint32_t iterations) {
   double wanted = ceil(iterations * transfer->load_factor);
-  double least = transfer->run_count > transfer->bench->flow_count ? 1 : iterations + 1.0;
+  double least = transfer->run_count > transfer->def->flow_count ? 1 : iterations + 1.0;
   double repeats = wanted > least ? wanted : least;
   const uint32_t most = load_repeats_max(transfer);
   return repeats < most ? (uint32_t)repeats : most;
@@ -545,7 +544,7 @@ static uint32_t load_repeats(const struct transfer *transfer, uint32_t iteration
 
 /* Where a GPU runs one thing at a time, for which gates are switched off, no load outlasts. */
 static bool accept_early_load(const struct transfer *transfer) {
-  const bool accepted = transfer->bench->measure.gating == GATING_OFF &&
+  const bool accepted = transfer->def->measure.gating == GATING_OFF &&
                         transfer->load_iterations >= load_repeats_max(transfer);
   if (accepted) {
     notes_add_kinds(&transfer->outcome->notes, NOTE_BIT(NOTE_LOAD_ENDED));
@@ -579,7 +578,7 @@ static enum status transfer_run(void *state, uint32_t iterations, struct trial_t
 static enum status transfer_poison(void *state, struct error *err) {
   const struct transfer *transfer = state;
   enum status status = STATUS_OK;
-  for (uint32_t i = 0; status == STATUS_OK && i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->def->flow_count; i++) {
     struct flow_run *run = &transfer->runs[i];
     if (transfer_ops(run->flow)->shares_buffer) {
       status = invalidate(transfer, run, err);
@@ -592,7 +591,7 @@ static enum status transfer_poison(void *state, struct error *err) {
 
 static enum status transfer_verify(void *state, struct error *err) {
   const struct transfer *transfer = state;
-  for (uint32_t i = 0; i < transfer->bench->flow_count; i++) {
+  for (uint32_t i = 0; i < transfer->def->flow_count; i++) {
     const struct flow_run *run = &transfer->runs[i];
     struct data_difference difference;
     if (run->flow->role != FLOW_MEASURED) {
@@ -623,18 +622,18 @@ static enum status transfer_verify(void *state, struct error *err) {
 }
 
 /* workload_path() has given those of the flows. */
-static bool transfer_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  (void)bench_case, (void)i, (void)path;
+static bool transfer_path(const struct case_def *def, uint32_t i, struct case_path *path) {
+  (void)def, (void)i, (void)path;
   return false;
 }
 
 /* struct loads is a struct transfer whose flows are all loads. */
 
-enum status loads_new(struct engine *engine, const struct bench_case *bench_case,
+enum status loads_new(struct engine *engine, const struct case_def *def,
                       struct case_outcome *outcome, const struct flow_run *own,
                       struct loads **loads, struct error *err) {
   void *state = NULL;
-  enum status status = set_up_beside(engine, bench_case, outcome, own, &state, err);
+  enum status status = set_up_beside(engine, def, outcome, own, &state, err);
   *loads = state;
   return status;
 }
@@ -649,7 +648,7 @@ enum status loads_before_trial(struct loads *loads, struct error *err) {
 
 enum status loads_run(struct loads *loads, uint32_t iterations, struct trial_times *times,
                       struct error *err) {
-  const uint32_t own = ((const struct transfer *)(const void *)loads)->bench->flow_count;
+  const uint32_t own = ((const struct transfer *)(const void *)loads)->def->flow_count;
   enum status status = transfer_run(loads, iterations, times, err);
   if (status == STATUS_OK) {
     times->window_ns = times->flows[own].elapsed_ns;

@@ -45,10 +45,10 @@ static bool transfer_touches_gpu(const struct flow *flow, int32_t gpu) {
 }
 
 /* All flows stand behind gates, so that the order in which they are enqueued is known. */
-static bool transfer_is_gated(const struct bench_case *bench_case) {
-  bool gated = bench_case->measure.gating != GATING_OFF;
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+static bool transfer_is_gated(const struct case_def *def) {
+  bool gated = def->measure.gating != GATING_OFF;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     gated = gated && (flow->method == METHOD_CE || flow->method == METHOD_SM) &&
             !flow_is_scattered(flow) && flow->source.memory != MEMORY_PAGEABLE &&
             flow->target.memory != MEMORY_PAGEABLE;
@@ -56,16 +56,16 @@ static bool transfer_is_gated(const struct bench_case *bench_case) {
   return gated;
 }
 
-uint32_t transfer_partner(const struct bench_case *bench_case, uint32_t flow) {
-  const struct flow *flows = bench_case->flows;
-  if (!transfer_may_pair(&flows[flow]) || !transfer_is_gated(bench_case)) {
+uint32_t transfer_partner(const struct case_def *def, uint32_t flow) {
+  const struct flow *flows = def->flows;
+  if (!transfer_may_pair(&flows[flow]) || !transfer_is_gated(def)) {
     return flow;
   }
   const int32_t gpu =
       flows[flow].source.place == PLACE_GPU ? flows[flow].source.index : flows[flow].target.index;
   uint32_t partner = flow;
   uint32_t kernels = 0;
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
+  for (uint32_t i = 0; i < def->flow_count; i++) {
     const bool kernel = flows[i].method == METHOD_SM && transfer_touches_gpu(&flows[i], gpu);
     kernels += kernel;
     partner = kernel && i != flow ? i : partner;
@@ -83,33 +83,33 @@ struct clocks {
   uint32_t host_count;
 };
 
-static struct clocks count_clocks(const struct bench_case *bench_case) {
+static struct clocks count_clocks(const struct case_def *def) {
   struct clocks clocks = {0};
-  if (!case_kind_is_of_flows(bench_case->kind)) { /* the flows are loads beside it */
-    const bool host = workloads[bench_case->kind]->clock(bench_case) == CLOCK_HOST;
+  if (!case_kind_is_of_flows(def->kind)) { /* the flows are loads beside it */
+    const bool host = workloads[def->kind]->clock(def) == CLOCK_HOST;
     clocks.host_count = host;
     clocks.event_count = !host;
   }
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    bool host = method_clock(&bench_case->flows[i]) == CLOCK_HOST;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    bool host = method_clock(&def->flows[i]) == CLOCK_HOST;
     clocks.host_count += host;
     clocks.event_count += !host;
   }
   return clocks;
 }
 
-bool transfer_is_mixed(const struct bench_case *bench_case) {
-  const struct clocks clocks = count_clocks(bench_case);
+bool transfer_is_mixed(const struct case_def *def) {
+  const struct clocks clocks = count_clocks(def);
   return clocks.event_count > 0 && clocks.host_count > 0;
 }
 
-bool transfer_is_on_streams(const struct bench_case *bench_case) {
-  return count_clocks(bench_case).host_count == 0;
+bool transfer_is_on_streams(const struct case_def *def) {
+  return count_clocks(def).host_count == 0;
 }
 
-bool transfer_is_scattered(const struct bench_case *bench_case) {
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+bool transfer_is_scattered(const struct case_def *def) {
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     if (flow->role == FLOW_MEASURED && flow_is_scattered(flow)) {
       return true;
     }
@@ -117,12 +117,12 @@ bool transfer_is_scattered(const struct bench_case *bench_case) {
   return false;
 }
 
-static const char *mixed_unsupported_reason(const struct bench_case *bench_case) {
-  if (bench_case->measure.gating == GATING_OFF && transfer_is_mixed(bench_case)) {
+static const char *mixed_unsupported_reason(const struct case_def *def) {
+  if (def->measure.gating == GATING_OFF && transfer_is_mixed(def)) {
     return "host threads and GPUs start together by the gate alone: gate = \"off\" cannot be";
   }
-  for (uint32_t i = 0; transfer_is_mixed(bench_case) && i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+  for (uint32_t i = 0; transfer_is_mixed(def) && i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     if (flow->stream != 0) {
       return "flows that share a stream are not measured beside host threads: measure them apart";
     }
@@ -150,11 +150,11 @@ static bool transfer_flow_is_between(const struct flow *flow, int32_t one, int32
 }
 
 /* Peer access is on or off between two GPUs, for all that a process does there. */
-static const char *peers_unsupported_reason(const struct bench_case *bench_case,
+static const char *peers_unsupported_reason(const struct case_def *def,
                                             char reason[CASE_REASON_MAX]) {
-  const struct chase *chase = bench_case->kind == CASE_CHASE ? &bench_case->work->chase : NULL;
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *staged = &bench_case->flows[i];
+  const struct chase *chase = def->kind == CASE_CHASE ? &def->work->chase : NULL;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *staged = &def->flows[i];
     const int32_t from = staged->source.index;
     const int32_t to = staged->target.index;
     if (!staged->staged || !transfer_flow_is_between(staged, from, to)) {
@@ -162,8 +162,8 @@ static const char *peers_unsupported_reason(const struct bench_case *bench_case,
     }
     bool direct = chase != NULL && chase->space == CHASE_PEER &&
                   transfer_flow_is_between(staged, chase->gpu, chase->memory.index);
-    for (uint32_t j = 0; !direct && j < bench_case->flow_count; j++) {
-      const struct flow *flow = &bench_case->flows[j];
+    for (uint32_t j = 0; !direct && j < def->flow_count; j++) {
+      const struct flow *flow = &def->flows[j];
       direct = !flow->staged && transfer_flow_is_between(flow, from, to);
     }
     if (direct) {
@@ -177,9 +177,9 @@ static const char *peers_unsupported_reason(const struct bench_case *bench_case,
   return NULL;
 }
 
-void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[MACHINE_GPUS_MAX]) {
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+void transfer_managed_bytes(const struct case_def *def, uint64_t bytes[MACHINE_GPUS_MAX]) {
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     if (transfer_flow_ops(flow)->shares_buffer) {
       const struct endpoint *ends[] = {&flow->source, &flow->target};
       for (int end = 0; end < 2; end++) {
@@ -191,29 +191,27 @@ void transfer_managed_bytes(const struct bench_case *bench_case, uint64_t bytes[
   }
 }
 
-const char *transfer_unsupported_reason(const struct bench_case *bench_case,
-                                        const struct machine *machine,
+const char *transfer_unsupported_reason(const struct case_def *def, const struct machine *machine,
                                         char reason[CASE_REASON_MAX]) {
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const char *unsupported = method_unsupported_reason(&bench_case->flows[i], machine, reason);
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const char *unsupported = method_unsupported_reason(&def->flows[i], machine, reason);
     if (unsupported != NULL) {
       return unsupported;
     }
   }
   uint64_t managed[MACHINE_GPUS_MAX] = {0};
-  transfer_managed_bytes(bench_case, managed);
-  const char *unsupported = mixed_unsupported_reason(bench_case);
-  unsupported = unsupported != NULL ? unsupported : peers_unsupported_reason(bench_case, reason);
+  transfer_managed_bytes(def, managed);
+  const char *unsupported = mixed_unsupported_reason(def);
+  unsupported = unsupported != NULL ? unsupported : peers_unsupported_reason(def, reason);
   return unsupported != NULL
              ? unsupported
-             : managed_share_unsupported_reason(&bench_case->measure, machine, managed, reason);
+             : managed_share_unsupported_reason(&def->measure, machine, managed, reason);
 }
 
-const char *loads_unsupported_reason(const struct bench_case *bench_case,
-                                     const struct machine *machine, char reason[CASE_REASON_MAX]) {
-  return case_kind_is_of_flows(bench_case->kind)
-             ? NULL
-             : transfer_unsupported_reason(bench_case, machine, reason);
+const char *loads_unsupported_reason(const struct case_def *def, const struct machine *machine,
+                                     char reason[CASE_REASON_MAX]) {
+  return case_kind_is_of_flows(def->kind) ? NULL
+                                          : transfer_unsupported_reason(def, machine, reason);
 }
 
 /* Of each piece: its row in the list and, while it is placed, numbers of places, or the arguments
@@ -227,10 +225,10 @@ static void transfer_add_lists(const struct flow *flow, uint64_t *host_bytes,
   }
 }
 
-void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_bytes,
+void transfer_memory_needs(const struct case_def *def, uint64_t *host_bytes,
                            uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     const struct endpoint *ends[] = {&flow->source, &flow->target};
     for (int end = 0; end < 2; end++) {
       if (ends[end]->place == PLACE_NUMA) {
@@ -245,7 +243,6 @@ void transfer_memory_needs(const struct bench_case *bench_case, uint64_t *host_b
   }
 }
 
-enum clock transfer_clock(const struct bench_case *bench_case) {
-  return !transfer_is_on_streams(bench_case) || transfer_is_scattered(bench_case) ? CLOCK_HOST
-                                                                                  : CLOCK_EVENT;
+enum clock transfer_clock(const struct case_def *def) {
+  return !transfer_is_on_streams(def) || transfer_is_scattered(def) ? CLOCK_HOST : CLOCK_EVENT;
 }

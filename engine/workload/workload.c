@@ -57,12 +57,12 @@ void workload_prove_caches(struct engine *engine, enum host_cache wanted,
   workload_note_proof(&engine->flush_proof, wanted, outcome);
 }
 
-enum status workload_prepare(const struct engine *engine, const struct bench_case *bench_case,
+enum status workload_prepare(const struct engine *engine, const struct case_def *def,
                              struct error *err) {
   return engine->context.cuda == NULL
              ? STATUS_OK
-             : cuda_session_prepare(engine->context.cuda, workload_gpus(bench_case),
-                                    workload_kernel_modules(bench_case), err);
+             : cuda_session_prepare(engine->context.cuda, workload_gpus(def),
+                                    workload_kernel_modules(def), err);
 }
 
 enum status workload_prove_buffer(const struct engine *engine, enum host_cache wanted,
@@ -167,19 +167,19 @@ static uint32_t endpoint_gpu(const struct endpoint *end) {
   return is_gpu ? UINT32_C(1) << end->index : 0;
 }
 
-bool workload_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path) {
-  if (i >= bench_case->flow_count) {
-    return workloads[bench_case->kind]->path(bench_case, i - bench_case->flow_count, path);
+bool workload_path(const struct case_def *def, uint32_t i, struct case_path *path) {
+  if (i >= def->flow_count) {
+    return workloads[def->kind]->path(def, i - def->flow_count, path);
   }
-  const struct flow *flow = &bench_case->flows[i];
+  const struct flow *flow = &def->flows[i];
   *path = (struct case_path){flow->source, flow->target, flow->staged};
   return true;
 }
 
-uint32_t workload_kernel_modules(const struct bench_case *bench_case) {
-  uint32_t modules = workloads[bench_case->kind]->kernel_modules;
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+uint32_t workload_kernel_modules(const struct case_def *def) {
+  uint32_t modules = workloads[def->kind]->kernel_modules;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     modules |= flow->method == METHOD_SM ? UINT32_C(1) << KERNEL_MODULE_COPY : 0;
     modules |= flow->method == METHOD_COMPUTE ? UINT32_C(1) << KERNEL_MODULE_COMPUTE : 0;
     if (copy_shape_is_strided(&flow->shape) || flow_is_scattered(flow)) {
@@ -189,23 +189,23 @@ uint32_t workload_kernel_modules(const struct bench_case *bench_case) {
   return modules;
 }
 
-uint32_t workload_processes(const struct bench_case *bench_case) {
+uint32_t workload_processes(const struct case_def *def) {
   uint32_t processes = 0;
   struct case_path path;
-  for (uint32_t i = 0; workload_path(bench_case, i, &path); i++) {
+  for (uint32_t i = 0; workload_path(def, i, &path); i++) {
     processes |= 1U << path.from.process | 1U << path.to.process;
   }
-  if (bench_case->kind == CASE_OVERHEAD &&
-      (overhead_traits_of(bench_case->work->overhead.operation) & OVERHEAD_IMPORTED) != 0) {
+  if (def->kind == CASE_OVERHEAD &&
+      (overhead_traits_of(def->work->overhead.operation) & OVERHEAD_IMPORTED) != 0) {
     processes |= 1U << 1;
   }
   return processes & ~1U;
 }
 
-uint32_t workload_gpus(const struct bench_case *bench_case) {
+uint32_t workload_gpus(const struct case_def *def) {
   uint32_t gpus = 0;
   struct case_path path;
-  for (uint32_t i = 0; workload_path(bench_case, i, &path); i++) {
+  for (uint32_t i = 0; workload_path(def, i, &path); i++) {
     gpus |= endpoint_gpu(&path.from) | endpoint_gpu(&path.to);
   }
   return gpus;

@@ -34,17 +34,17 @@ struct workload_ops {
   /* The kernels of its trials besides those of its flows (bit i: enum kernel_module). */
   uint32_t kernel_modules;
   /* Why the case cannot be measured there, or NULL. Needs no GPU. */
-  const char *(*unsupported_reason)(const struct bench_case *bench_case,
-                                    const struct machine *machine, char reason[CASE_REASON_MAX]);
+  const char *(*unsupported_reason)(const struct case_def *def, const struct machine *machine,
+                                    char reason[CASE_REASON_MAX]);
   /* Adds to what engine_memory_needs() has zeroed. */
-  void (*memory_needs)(const struct bench_case *bench_case, uint64_t *host_bytes,
+  void (*memory_needs)(const struct case_def *def, uint64_t *host_bytes,
                        uint64_t gpu_bytes[MACHINE_GPUS_MAX]);
   /* The i-th path that the case uses besides those of its flows; false past the last. */
-  bool (*path)(const struct bench_case *bench_case, uint32_t i, struct case_path *path);
-  enum clock (*clock)(const struct bench_case *bench_case);
+  bool (*path)(const struct case_def *def, uint32_t i, struct case_path *path);
+  enum clock (*clock)(const struct case_def *def);
   /* Take buffers and make everything ready; adds to the outcome's times and note. *state is the
    * workload's own and is set even on an error, for tear_down(). */
-  enum status (*set_up)(struct engine *engine, const struct bench_case *bench_case,
+  enum status (*set_up)(struct engine *engine, const struct case_def *def,
                         struct case_outcome *outcome, void **state, struct error *err) CHECK_RESULT;
   /* Most repeats that a trial can have. */
   uint32_t (*iterations_max)(const void *state);
@@ -64,21 +64,21 @@ struct workload_ops {
 extern const struct workload_ops *const workloads[case_kind_name_count];
 
 /* The i-th path that the case uses: of its flows, then what its kind says; false past the last. */
-bool workload_path(const struct bench_case *bench_case, uint32_t i, struct case_path *path);
+bool workload_path(const struct case_def *def, uint32_t i, struct case_path *path);
 /* The GPUs at the ends of the case's paths: bit i is GPU i. */
-uint32_t workload_gpus(const struct bench_case *bench_case);
+uint32_t workload_gpus(const struct case_def *def);
 /* The other processes whose memory the case has: bit i is process i. */
-uint32_t workload_processes(const struct bench_case *bench_case);
+uint32_t workload_processes(const struct case_def *def);
 /* Has contexts and kernels for the case, where there is a GPU. */
-enum status workload_prepare(const struct engine *engine, const struct bench_case *bench_case,
+enum status workload_prepare(const struct engine *engine, const struct case_def *def,
                              struct error *err);
 /* The kernels that the case's trials, data and verification launch: bit i is enum kernel_module. */
-uint32_t workload_kernel_modules(const struct bench_case *bench_case);
+uint32_t workload_kernel_modules(const struct case_def *def);
 
 /* The life of one case, by the ops of its kind: what engine_run_case() promises (engine/engine.h;
  * engine/workload/case_run.c). */
 enum status case_run_measure(const struct workload_ops *ops, struct engine *engine,
-                             const struct bench_case *bench_case, const struct trial_sink *sink,
+                             const struct case_def *def, const struct trial_sink *sink,
                              struct case_outcome *outcome, struct error *err) CHECK_RESULT;
 
 /* The processors that the case's threads could run on become the outcome's, if there are any. */

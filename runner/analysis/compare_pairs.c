@@ -13,7 +13,7 @@ struct pair_entry {
   const struct results_median *median;
 };
 
-/* Entries of one run and bench_case, which are adjacent while they are collected. */
+/* Entries of one run and case, which are adjacent while they are collected. */
 struct entry_block {
   size_t first, count;
   struct pair_entry key;

@@ -136,7 +136,7 @@ static void verb_import_name_run(struct import *import) {
   content_text(content, import->machine->host_name);
   content_int(content, import->machine->simulated);
   for (size_t i = 0; i < import->cases.plan.case_count; i++) {
-    content_text(content, import->cases.plan.cases[i].bench.key);
+    content_text(content, import->cases.plan.cases[i].def.key);
   }
   content_finish(content, import->uuid);
   import->uuid[VERSION_AT] = '8';
@@ -228,7 +228,7 @@ static void verb_import_say_result(const struct command *command, const struct i
            taken, values, run, FORMAT_SHOWN, import->uuid, import->machine->host_name,
            import->file.driver_version != NULL ? import->file.driver_version : "(unknown version)");
   const uint64_t usual_bytes = nvbandwidth_usual_size_bytes(&import->file);
-  const struct bench_case *first = &import->cases.plan.cases[0].bench;
+  const struct case_def *first = &import->cases.plan.cases[0].def;
   if (options->size == NULL && plan_kinds[first->kind]->size_bytes(first) != usual_bytes) {
     say_note(common,
              "the sizes of scenario " SCENARIO " were assumed, but nvbandwidth 0.%u copies %" PRIu64

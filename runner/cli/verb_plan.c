@@ -101,7 +101,7 @@ static double power_process_ns(const struct power_request *request, const struct
   double cases_ns = 0;
   bool any = false;
   for (size_t i = 0; i < plan->case_count; i++) {
-    const struct results_duration *known = power_duration(request, plan->cases[i].bench.key);
+    const struct results_duration *known = power_duration(request, plan->cases[i].def.key);
     cases_ns += known != NULL ? known->ns : (double)plan->cases[i].estimate_ns;
     any = any || known != NULL;
   }
@@ -116,22 +116,22 @@ static void power_take_plan(struct command *command, const struct plan *plan,
                             struct power_request *request) {
   request->cases = arena_array(&command->arena, plan->case_count, sizeof *request->cases);
   for (size_t i = 0; i < plan->case_count; i++) {
-    const struct bench_case *bench = &plan->cases[i].bench;
+    const struct case_def *def = &plan->cases[i].def;
     if (plan->cases[i].skip_reason != NULL) {
       continue;
     }
     const struct power_case *known =
         request->spreads.count == 0
             ? NULL
-            : bsearch(bench->key, request->spreads.cases, request->spreads.count, sizeof *known,
+            : bsearch(def->key, request->spreads.cases, request->spreads.count, sizeof *known,
                       power_compare_keys);
-    const bool rate = bench->payload_bytes > 0;
+    const bool rate = def->payload_bytes > 0;
     struct power_case *taken = &request->cases[request->count++];
     *taken = known != NULL
                  ? *known
-                 : power_usual(bench->key, rate ? FIGURE_RATE : FIGURE_TIME, bench->payload_bytes,
-                               diff_usual_margin(rate ? bench->payload_bytes : 0));
-    taken->delta = bench->measure.delta > 0 ? bench->measure.delta : taken->delta;
+                 : power_usual(def->key, rate ? FIGURE_RATE : FIGURE_TIME, def->payload_bytes,
+                               diff_usual_margin(rate ? def->payload_bytes : 0));
+    taken->delta = def->measure.delta > 0 ? def->measure.delta : taken->delta;
     request->recorded += known != NULL;
   }
   request->process_ns = power_process_ns(request, plan);

@@ -153,18 +153,18 @@ static bool nvbandwidth_matches_stream(const struct stream *stream, enum mover m
 }
 
 /* Whether all flows of the case are those of the test, and as many. */
-static bool nvbandwidth_matches(const struct bench_case *bench, const struct definition *definition,
+static bool nvbandwidth_matches(const struct case_def *def, const struct definition *definition,
                                 int32_t row, int32_t column, uint32_t device_count) {
   const struct test_shape *shape = definition->shape;
   const bool star = shape->source == END_OTHERS || shape->target == END_OTHERS;
   uint32_t measured = 0;
   uint32_t loads = 0;
   if (definition->mover == BY_READ || definition->mover == BY_WRITE) {
-    return bench->kind == CASE_STREAM &&
-           nvbandwidth_matches_stream(&bench->work->stream, definition->mover, column);
+    return def->kind == CASE_STREAM &&
+           nvbandwidth_matches_stream(&def->work->stream, definition->mover, column);
   }
-  for (uint32_t i = 0; bench->kind == CASE_TRANSFER && i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+  for (uint32_t i = 0; def->kind == CASE_TRANSFER && i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     const bool load = flow->role == FLOW_LOAD;
     const enum end source = load ? shape->target : shape->source;
     const enum end target = load ? shape->source : shape->target;
@@ -193,17 +193,17 @@ static const char *nvbandwidth_take_value(struct taking *taking,
                                           const struct definition *definition, int32_t row,
                                           int32_t column, double gbps) {
   for (size_t i = 0; i < taking->plan->case_count; i++) {
-    const struct bench_case *bench = &taking->plan->cases[i].bench;
-    if (!nvbandwidth_matches(bench, definition, row, column, (uint32_t)taking->device_count)) {
+    const struct case_def *def = &taking->plan->cases[i].def;
+    if (!nvbandwidth_matches(def, definition, row, column, (uint32_t)taking->device_count)) {
       continue;
     }
     if (taking->ns[i] > 0) {
       return "here it is the same case as another test's";
     }
-    if (definition->mover == BY_SM && bench->flows[0].size_bytes < SM_SIZE_MIN) {
+    if (definition->mover == BY_SM && def->flows[0].size_bytes < SM_SIZE_MIN) {
       return "below 64 MiB, nvbandwidth's kernel copies the same bytes again and again";
     }
-    taking->ns[i] = (double)bench->payload_bytes / gbps; /* GB/s are bytes a ns */
+    taking->ns[i] = (double)def->payload_bytes / gbps; /* GB/s are bytes a ns */
     return NULL;
   }
   return "no case of the scenario nvbandwidth measures the same";

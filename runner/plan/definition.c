@@ -110,19 +110,19 @@ void definition_append_options(struct strbuf *text, const struct flow *flow) {
                            offsetof(struct flow_setting, base));
 }
 
-void definition_append_work_keys(struct strbuf *text, const struct bench_case *bench) {
-  definition_append_fields(text, bench->kind, OWNER_SETTING, 0, bench->work,
+void definition_append_work_keys(struct strbuf *text, const struct case_def *def) {
+  definition_append_fields(text, def->kind, OWNER_SETTING, 0, def->work,
                            offsetof(struct setting, work));
 }
 
-static void definition_append_work(struct strbuf *text, const struct bench_case *bench) {
+static void definition_append_work(struct strbuf *text, const struct case_def *def) {
   strbuf_append(text, ",\"");
-  strbuf_append(text, case_kind_text(bench->kind));
-  const struct plan_kind *kind = plan_kinds[bench->kind];
+  strbuf_append(text, case_kind_text(def->kind));
+  const struct plan_kind *kind = plan_kinds[def->kind];
   definition_append_number(text, "\":{\"method_version\":",
-                           kind->method_version_of != NULL ? kind->method_version_of(bench)
+                           kind->method_version_of != NULL ? kind->method_version_of(def)
                                                            : kind->method_version);
-  definition_append_work_keys(text, bench);
+  definition_append_work_keys(text, def);
   strbuf_append_char(text, '}');
 }
 
@@ -131,41 +131,41 @@ static void definition_append_start(struct strbuf *text, enum case_kind kind) {
   definition_append_text(text, ",\"kind\":", case_kind_text(kind));
 }
 
-static void definition_append_measure(struct strbuf *text, const struct bench_case *bench) {
-  const struct measure *measure = &bench->measure;
-  bool (*has_caches)(const struct bench_case *, enum place) = plan_kinds[bench->kind]->has_caches;
+static void definition_append_measure(struct strbuf *text, const struct case_def *def) {
+  const struct measure *measure = &def->measure;
+  bool (*has_caches)(const struct case_def *, enum place) = plan_kinds[def->kind]->has_caches;
   if (measure->iterations > 0) {
     definition_append_number(text, ",\"measure\":{\"iterations\":", measure->iterations);
   } else {
     definition_append_number(text, ",\"measure\":{\"min_trial_ns\":", measure->min_trial_ns);
   }
-  if (has_caches != NULL && has_caches(bench, PLACE_NUMA)) {
+  if (has_caches != NULL && has_caches(def, PLACE_NUMA)) {
     definition_append_text(text, ",\"host_cache\":", host_cache_in_definition(measure->host_cache));
   }
-  if (has_caches != NULL && has_caches(bench, PLACE_GPU)) {
+  if (has_caches != NULL && has_caches(def, PLACE_GPU)) {
     definition_append_text(text, ",\"device_cache\":", cache_state_text(measure->device_cache));
   }
   if (measure->gating != GATING_ON) {
     definition_append_text(text, ",\"gate\":", gating_text(measure->gating));
   }
-  if (measure->callers != CALLERS_EACH && bench->flow_count > 1) {
+  if (measure->callers != CALLERS_EACH && def->flow_count > 1) {
     definition_append_text(text, ",\"callers\":", callers_text(measure->callers));
   }
   strbuf_append_char(text, '}');
 }
 
-void definition_append(struct strbuf *text, const struct bench_case *bench) {
-  const struct plan_kind *kind = plan_kinds[bench->kind];
-  definition_append_start(text, bench->kind);
+void definition_append(struct strbuf *text, const struct case_def *def) {
+  const struct plan_kind *kind = plan_kinds[def->kind];
+  definition_append_start(text, def->kind);
   if (kind->define != NULL) {
-    kind->define(bench, text);
+    kind->define(def, text);
   } else {
-    definition_append_work(text, bench);
-    if (bench->flow_count > 0) { /* loads */
-      plan_kinds[CASE_TRANSFER]->define(bench, text);
+    definition_append_work(text, def);
+    if (def->flow_count > 0) { /* loads */
+      plan_kinds[CASE_TRANSFER]->define(def, text);
     }
   }
-  definition_append_measure(text, bench);
+  definition_append_measure(text, def);
   strbuf_append_char(text, '}');
 }
 

@@ -24,7 +24,7 @@
 #include "engine/case/case.h"
 
 /* Append the definition of a case that has its kind, what it measures, and measure. */
-void definition_append(struct strbuf *text, const struct bench_case *bench);
+void definition_append(struct strbuf *text, const struct case_def *def);
 /* The same for a setting that came to nothing; name is unique in the plan. */
 void definition_append_unresolved(struct strbuf *text, enum case_kind kind, const char *name);
 void definition_key(const char *definition, size_t length, char key[CASE_KEY_MAX]);
@@ -39,4 +39,4 @@ void definition_append_endpoint(struct strbuf *text, const char *before,
 void definition_append_options(struct strbuf *text, const struct flow *flow);
 
 /* The keys of the case's work, each with a comma in front. */
-void definition_append_work_keys(struct strbuf *text, const struct bench_case *bench);
+void definition_append_work_keys(struct strbuf *text, const struct case_def *def);

@@ -75,30 +75,29 @@ double estimate_in_flight(const struct flow *flow, const struct machine *machine
 }
 
 /* One round of the loads: as the links and their own threads let them. */
-static double estimate_loads_ns(const struct bench_case *bench, const struct machine *machine) {
-  double loads_ns =
-      bound_typical_ns(bench->flows, bench->flow_count, machine) / ESTIMATE_TYPICAL_SHARE;
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+static double estimate_loads_ns(const struct case_def *def, const struct machine *machine) {
+  double loads_ns = bound_typical_ns(def->flows, def->flow_count, machine) / ESTIMATE_TYPICAL_SHARE;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     const double rounds = (double)flow_bytes(flow) / estimate_in_flight(flow, machine);
     loads_ns = fmax(loads_ns, flow->method == METHOD_SM ? rounds * ACCESS_NS : 0);
   }
   return loads_ns;
 }
 
-void estimate_case(const struct bench_case *bench, const struct machine *machine,
+void estimate_case(const struct case_def *def, const struct machine *machine,
                    struct estimate *estimate) {
-  const struct measure *measure = &bench->measure;
+  const struct measure *measure = &def->measure;
   struct cost cost = {0};
-  plan_kinds[bench->kind]->cost(bench, machine, &cost);
-  const bool loaded = !case_kind_is_of_flows(bench->kind) && bench->flow_count > 0;
+  plan_kinds[def->kind]->cost(def, machine, &cost);
+  const bool loaded = !case_kind_is_of_flows(def->kind) && def->flow_count > 0;
   double timed_ns = cost.work_ns * estimate_iterations_of(measure, &cost);
-  timed_ns = loaded ? fmax(timed_ns, estimate_loads_ns(bench, machine)) : timed_ns;
+  timed_ns = loaded ? fmax(timed_ns, estimate_loads_ns(def, machine)) : timed_ns;
   const double trial_ns = timed_ns * fmax(cost.turns, 1) + TRIAL_OVERHEAD_NS + cost.flush_ns +
                           (measure->verify == VERIFY_EVERY ? cost.check_ns : 0);
-  const double spread = cost.host_spread            ? SPREAD_HOST
-                        : bench->kind == CASE_CHASE ? SPREAD_LATENCY
-                                                    : SPREAD_GPU;
+  const double spread = cost.host_spread          ? SPREAD_HOST
+                        : def->kind == CASE_CHASE ? SPREAD_LATENCY
+                                                  : SPREAD_GPU;
   const double usual =
       measure->min_time_ns > 0 && timed_ns > 0
           ? fmin(fmax(measure->trials_min, (double)measure->min_time_ns / timed_ns),
@@ -140,11 +139,11 @@ static double estimate_allocate_ns(const struct estimate_memory *memory) {
                                                     : ESTIMATE_HOST_ALLOCATION_RATE);
 }
 
-uint64_t estimate_allocation(struct estimate_pool *pool, const struct bench_case *bench) {
+uint64_t estimate_allocation(struct estimate_pool *pool, const struct case_def *def) {
   struct endpoint endpoint;
   uint64_t size_bytes = 0;
   double total_ns = 0;
-  for (uint32_t i = 0; plan_case_memory(bench, i, &endpoint, &size_bytes); i++) {
+  for (uint32_t i = 0; plan_case_memory(def, i, &endpoint, &size_bytes); i++) {
     struct estimate_memory *memory = size_bytes > 0 ? estimate_find(pool, &endpoint) : NULL;
     if (memory != NULL) {
       memory->case_bytes += size_bytes;

@@ -44,7 +44,7 @@ struct estimate {
   uint64_t longest_ns; /* wall time without its precision: every trial, or max_time */
 };
 
-void estimate_case(const struct bench_case *bench, const struct machine *machine,
+void estimate_case(const struct case_def *def, const struct machine *machine,
                    struct estimate *estimate);
 
 /* One pass over a buffer there, in ns. */
@@ -64,7 +64,7 @@ struct estimate_pool {
   struct estimate_memory held[ESTIMATE_ENDPOINTS_MAX];
 };
 /* Time to allocate what this case needs beyond what is held; then it is held. */
-uint64_t estimate_allocation(struct estimate_pool *pool, const struct bench_case *bench);
+uint64_t estimate_allocation(struct estimate_pool *pool, const struct case_def *def);
 /* Starting a worker on that machine, whose cases use these GPUs (bit i: GPU i): contexts, kernels.
  */
 uint64_t estimate_process_start(const struct machine *machine, uint32_t gpus);

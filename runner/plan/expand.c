@@ -3,8 +3,8 @@
 #include "engine/machine/machine.h"
 #include "schema/scenario/setting.h"
 
-void expand_emit(struct expander *x, const struct bench_case *bench, const char *reason) {
-  const struct expansion expansion = {.bench = bench, .reason = reason};
+void expand_emit(struct expander *x, const struct case_def *def, const char *reason) {
+  const struct expansion expansion = {.def = def, .reason = reason};
   x->receive(x->context, &expansion);
 }
 
@@ -92,25 +92,25 @@ uint32_t expand_grid(const struct grid_setting *grid, const struct machine *mach
   return grid->count * sm_count;
 }
 
-bool expand_shuffle_copies(struct expander *x, struct bench_case *bench) {
+bool expand_shuffle_copies(struct expander *x, struct case_def *def) {
   uint64_t count = 0;
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    count += bench->flows[i].stream != 0 ? flow_copies(&bench->flows[i]) : 0;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    count += def->flows[i].stream != 0 ? flow_copies(&def->flows[i]) : 0;
   }
   uint16_t *order = arena_array(x->arena, count <= COPIES_MAX ? count : 0, sizeof *order);
-  for (uint32_t i = 0; i < bench->flow_count && count <= COPIES_MAX; i++) {
-    const struct flow *flow = &bench->flows[i];
+  for (uint32_t i = 0; i < def->flow_count && count <= COPIES_MAX; i++) {
+    const struct flow *flow = &def->flows[i];
     for (uint32_t copy = 0; flow->stream != 0 && copy < flow_copies(flow); copy++) {
-      order[bench->order.count++] = (uint16_t)i;
+      order[def->order.count++] = (uint16_t)i;
     }
   }
-  for (size_t i = bench->order.count; i > 1; i--) { /* Fisher and Yates */
+  for (size_t i = def->order.count; i > 1; i--) { /* Fisher and Yates */
     const size_t at = place_random(i, SHUFFLE_COPIES, x->seed) % i;
     const uint16_t copy = order[at];
     order[at] = order[i - 1];
     order[i - 1] = copy;
   }
-  bench->order.flows = bench->order.count > 0 ? order : NULL;
-  bench->order.seed = x->seed;
+  def->order.flows = def->order.count > 0 ? order : NULL;
+  def->order.seed = x->seed;
   return count <= COPIES_MAX;
 }

@@ -28,7 +28,7 @@ struct setting;
 struct expansion {
   /* flows and flow_count; of kinds other than transfer these are loads, and work, operations and
    * operations_per_sm count as well. The rest is zero. NULL when the selectors come to nothing. */
-  const struct bench_case *bench;
+  const struct case_def *def;
   const char *asked;  /* without a case: the path as asked for, "gpu7-gpu.all"; else NULL */
   const char *reason; /* why it cannot be measured; NULL = nothing against it so far */
   bool for_gpu;       /* without a case: a GPU was asked for */
@@ -56,7 +56,7 @@ struct expander {
 };
 
 /* Hand out a case; reason as in struct expansion, static or in the arena. */
-void expand_emit(struct expander *x, const struct bench_case *bench, const char *reason);
+void expand_emit(struct expander *x, const struct case_def *def, const char *reason);
 /* Hand out that `from` (and `to`, where it is not NULL) came to nothing. near_gpu: the GPU for
  * which it did not, or -1. space: what else tells the path apart, or NULL. */
 void expand_emit_unresolved(struct expander *x, const struct endpoint_setting *from,
@@ -80,7 +80,7 @@ uint32_t expand_grid(const struct grid_setting *grid, const struct machine *mach
 
 /* Every copy of flows that share a stream, in the order that follows from the seed. False: there
  * are too many. */
-bool expand_shuffle_copies(struct expander *x, struct bench_case *bench);
+bool expand_shuffle_copies(struct expander *x, struct case_def *def);
 /* Hand out a case of x->flows, with the loads of the setting beside them; operations: of one
  * iteration, for its rate. */
 void expand_emit_flows(struct expander *x, const struct setting *setting, uint64_t operations);
@@ -93,7 +93,7 @@ void expand_resolve_loads(struct expander *x, const struct setting *setting);
 /* Hand out a case of a kind that is no transfer, with its loads beside it; a load without ends goes
  * from `from` to `to`, or back. */
 void expand_emit_beside(struct expander *x, const struct setting *setting, struct endpoint from,
-                        struct endpoint to, struct bench_case *bench, const char *reason);
+                        struct endpoint to, struct case_def *def, const char *reason);
 
 /* How many flows a load is that may be without ends: one for each measured flow, of method compute
  * one in all; 0: it names its ends. */

@@ -31,25 +31,25 @@ static void plan_arithmetic_expand(struct expander *x, const struct setting *set
     struct arithmetic *arithmetic = &work.arithmetic;
     arithmetic->gpu = gpus.indices[i];
     arithmetic->grid = expand_grid(&setting->grid, x->machine, arithmetic->gpu, &reason);
-    const struct bench_case bench = {.work = &work,
-                                     .operations = arithmetic->instructions,
-                                     .operations_per_sm = plan_arithmetic_per_sm(
-                                         arithmetic, x->machine->gpus[arithmetic->gpu].sm_count)};
-    expand_emit(x, &bench, reason);
+    const struct case_def def = {.work = &work,
+                                 .operations = arithmetic->instructions,
+                                 .operations_per_sm = plan_arithmetic_per_sm(
+                                     arithmetic, x->machine->gpus[arithmetic->gpu].sm_count)};
+    expand_emit(x, &def, reason);
   }
 }
 
-static void plan_arithmetic_path(const struct bench_case *bench, struct strbuf *text) {
-  name_append_gpu(text, bench->work->arithmetic.gpu);
+static void plan_arithmetic_path(const struct case_def *def, struct strbuf *text) {
+  name_append_gpu(text, def->work->arithmetic.gpu);
 }
 
 /* An instruction takes a warp at least so many clocks, and an SM does so many per clock. */
-static void plan_arithmetic_cost(const struct bench_case *bench, const struct machine *machine,
+static void plan_arithmetic_cost(const struct case_def *def, const struct machine *machine,
                                  struct cost *cost) {
   (void)machine;
-  const struct arithmetic *arithmetic = &bench->work->arithmetic;
+  const struct arithmetic *arithmetic = &def->work->arithmetic;
   const double chained = (double)arithmetic->instructions * CLOCKS / arithmetic->ilp;
-  const double filled = (double)bench->operations_per_sm / PER_CLOCK;
+  const double filled = (double)def->operations_per_sm / PER_CLOCK;
   cost->work_ns = fmax(chained, filled) / GHZ + ESTIMATE_GPU_ITERATION_NS;
   cost->iterations_max = ESTIMATE_GATED_ITERATIONS_MAX;
 }

@@ -43,10 +43,10 @@ static void plan_chase_emit(struct expander *x, const struct setting *setting, i
     reason =
         work.chase.blocks == 0 ? "how many SMs the GPU has is not known: use sm = \"one\"" : NULL;
   }
-  struct bench_case bench = {.work = &work, .operations = work.chase.hops};
+  struct case_def def = {.work = &work, .operations = work.chase.hops};
   const struct endpoint gpu = endpoint_own(PLACE_GPU, at, MEMORY_DEVICE);
   const struct endpoint node = endpoint_own(PLACE_NUMA, at, memory.memory);
-  expand_emit_beside(x, setting, memory, work.chase.by_processor ? node : gpu, &bench, reason);
+  expand_emit_beside(x, setting, memory, work.chase.by_processor ? node : gpu, &def, reason);
 }
 
 static void plan_chase_expand(struct expander *x, const struct setting *setting) {
@@ -78,8 +78,8 @@ static void plan_chase_expand(struct expander *x, const struct setting *setting)
   }
 }
 
-static void plan_chase_path(const struct bench_case *bench, struct strbuf *text) {
-  const struct chase *chase = &bench->work->chase;
+static void plan_chase_path(const struct case_def *def, struct strbuf *text) {
+  const struct chase *chase = &def->work->chase;
   if (chase->by_processor) {
     strbuf_printf(text, "numa%d", chase->node);
   } else {
@@ -104,13 +104,13 @@ static void plan_chase_path(const struct bench_case *bench, struct strbuf *text)
   }
 }
 
-static uint64_t plan_chase_size(const struct bench_case *bench) {
-  return bench->work->chase.footprint_bytes;
+static uint64_t plan_chase_size(const struct case_def *def) {
+  return def->work->chase.footprint_bytes;
 }
 
-static bool plan_chase_memory(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
+static bool plan_chase_memory(const struct case_def *def, uint32_t i, struct endpoint *memory,
                               uint64_t *size_bytes) {
-  const struct chase *chase = &bench->work->chase;
+  const struct chase *chase = &def->work->chase;
   *memory = chase->memory;
   *size_bytes = chase->footprint_bytes;
   return i == 0 && chase->space != CHASE_SHARED;
@@ -154,11 +154,11 @@ static bool plan_chase_is_at(const struct endpoint *a, const struct endpoint *b)
 
 /* How much longer a hop takes beside loads of the same memory: it waits behind what they have under
  * way (Little's law). */
-static double plan_chase_wait_ns(const struct bench_case *bench, const struct machine *machine) {
-  const struct endpoint *memory = &bench->work->chase.memory;
+static double plan_chase_wait_ns(const struct case_def *def, const struct machine *machine) {
+  const struct endpoint *memory = &def->work->chase.memory;
   double wait_ns = 0;
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     if (plan_chase_is_at(&flow->source, memory) || plan_chase_is_at(&flow->target, memory)) {
       wait_ns += estimate_in_flight(flow, machine) * bound_typical_ns(flow, 1, machine) /
                  (double)flow_bytes(flow);
@@ -167,13 +167,13 @@ static double plan_chase_wait_ns(const struct bench_case *bench, const struct ma
   return wait_ns;
 }
 
-static void plan_chase_cost(const struct bench_case *bench, const struct machine *machine,
+static void plan_chase_cost(const struct case_def *def, const struct machine *machine,
                             struct cost *cost) {
-  const struct chase *chase = &bench->work->chase;
+  const struct chase *chase = &def->work->chase;
   const bool own = chase->space == CHASE_GLOBAL;
   const double elements = (double)plan_chase_elements(chase);
-  cost->work_ns = (double)chase->hops *
-                  (plan_chase_hop_ns(chase, machine) + plan_chase_wait_ns(bench, machine));
+  cost->work_ns =
+      (double)chase->hops * (plan_chase_hop_ns(chase, machine) + plan_chase_wait_ns(def, machine));
   cost->iterations_max = ITERATIONS_MAX;
   cost->turns = chase->sm == CHASE_SM_EACH ? chase->blocks : 1;
   const double laid_bytes =
@@ -188,8 +188,8 @@ static void plan_chase_cost(const struct bench_case *bench, const struct machine
   }
 }
 
-static unsigned plan_chase_method_version(const struct bench_case *bench) {
-  return bench->work->chase.by_processor ? CHASE_HOST_METHOD_VERSION : CHASE_METHOD_VERSION;
+static unsigned plan_chase_method_version(const struct case_def *def) {
+  return def->work->chase.by_processor ? CHASE_HOST_METHOD_VERSION : CHASE_METHOD_VERSION;
 }
 
 const struct plan_kind plan_kind_chase = {

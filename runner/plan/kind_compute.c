@@ -53,28 +53,28 @@ static void plan_compute_expand(struct expander *x, const struct setting *settin
   }
 }
 
-static void plan_compute_path(const struct bench_case *bench, struct strbuf *text) {
-  name_append_gpu(text, bench->flows[0].source.index);
+static void plan_compute_path(const struct case_def *def, struct strbuf *text) {
+  name_append_gpu(text, def->flows[0].source.index);
 }
 
-static uint64_t plan_compute_size(const struct bench_case *bench) {
-  return bench->flows[0].compute.op == COMPUTE_FMA ? 0 : bench->flows[0].size_bytes;
+static uint64_t plan_compute_size(const struct case_def *def) {
+  return def->flows[0].compute.op == COMPUTE_FMA ? 0 : def->flows[0].size_bytes;
 }
 
-static void plan_compute_define(const struct bench_case *bench, struct strbuf *text) {
-  plan_kinds[CASE_TRANSFER]->define(bench, text);
+static void plan_compute_define(const struct case_def *def, struct strbuf *text) {
+  plan_kinds[CASE_TRANSFER]->define(def, text);
 }
 
-static bool plan_compute_has_caches(const struct bench_case *bench, enum place place) {
-  (void)bench;
+static bool plan_compute_has_caches(const struct case_def *def, enum place place) {
+  (void)def;
   return place == PLACE_GPU;
 }
 
 /* The least time that memory needs, and the units; the longer one is the limit. Of a matrix product
  * memory needs the less time the larger it is; where caches may serve a triad, nobody knows. */
-static void plan_compute_bound(const struct bench_case *bench, const struct machine *machine,
+static void plan_compute_bound(const struct case_def *def, const struct machine *machine,
                                struct bound *bound) {
-  const struct flow *flow = &bench->flows[0];
+  const struct flow *flow = &def->flows[0];
   const struct compute_shape *shape = &flow->compute;
   const struct gpu *gpu = &machine->gpus[flow->source.index];
   const bool matmul = shape->op == COMPUTE_MATMUL;
@@ -82,8 +82,8 @@ static void plan_compute_bound(const struct bench_case *bench, const struct mach
   const uint64_t peak_operations = matmul ? peak_tensor(gpu) : peak_fma(gpu);
   const bool cached = bytes > 0 && bound_l2_may_serve(gpu, bytes);
   const uint64_t peak_bytes = cached ? 0 : peak_dram(gpu);
-  const double operations_s = peak_operations > 0 && bench->operations > 0
-                                  ? (double)bench->operations / (double)peak_operations
+  const double operations_s = peak_operations > 0 && def->operations > 0
+                                  ? (double)def->operations / (double)peak_operations
                                   : 0;
   const double bytes_s = peak_bytes > 0 ? (double)bytes / (double)peak_bytes : 0;
   bound->payload_bytes = shape->op == COMPUTE_TRIAD ? bytes : 0;
@@ -97,27 +97,26 @@ static void plan_compute_bound(const struct bench_case *bench, const struct mach
     bound->peak_bytes_per_second = peak_bytes;
   } else if (operations_s > 0) {
     bound->limit = matmul ? LIMIT_TENSOR : LIMIT_FMA;
-    bound->traffic_bytes = bench->operations;
+    bound->traffic_bytes = def->operations;
     bound->peak_bytes_per_second = peak_operations;
   }
 }
 
-static void plan_compute_cost(const struct bench_case *bench, const struct machine *machine,
+static void plan_compute_cost(const struct case_def *def, const struct machine *machine,
                               struct cost *cost) {
   enum { CHECK_PER_CLOCK = 16 }; /* operations of an SM, by what checks a matrix product */
-  const struct flow *flow = &bench->flows[0];
+  const struct flow *flow = &def->flows[0];
   const struct gpu *gpu = &machine->gpus[flow->source.index];
-  const double least_ns =
-      bench->peak_bytes_per_second > 0
-          ? (double)bench->traffic_bytes * 1e9 / (double)bench->peak_bytes_per_second
-          : ESTIMATE_GPU_ITERATION_NS;
+  const double least_ns = def->peak_bytes_per_second > 0 ? (double)def->traffic_bytes * 1e9 /
+                                                               (double)def->peak_bytes_per_second
+                                                         : ESTIMATE_GPU_ITERATION_NS;
   const double share = flow->compute.op == COMPUTE_FMA ? 1 : flow->compute.sm_percent / 100.0;
   cost->work_ns = least_ns / ESTIMATE_TYPICAL_SHARE / share + ESTIMATE_GPU_ITERATION_NS;
   cost->iterations_max = ESTIMATE_GATED_ITERATIONS_MAX;
   cost->fill_ns = estimate_pass_ns(PLACE_GPU, flow->size_bytes);
   cost->check_ns = 2 * cost->fill_ns;
   if (flow->compute.op == COMPUTE_MATMUL && gpu->sm_count > 0) {
-    cost->check_ns += (double)bench->operations / CHECK_PER_CLOCK / gpu->sm_count;
+    cost->check_ns += (double)def->operations / CHECK_PER_CLOCK / gpu->sm_count;
   }
 }
 

@@ -17,8 +17,8 @@ static void plan_overhead_emit(struct expander *x, const struct setting *setting
   work.overhead.gpu = gpu;
   work.overhead.memory.place = place;
   work.overhead.memory.index = index;
-  const struct bench_case bench = {.work = &work};
-  expand_emit(x, &bench, NULL);
+  const struct case_def def = {.work = &work};
+  expand_emit(x, &def, NULL);
 }
 
 /* Memory that needs no driver: nodes alone, in no GPU's context. */
@@ -68,8 +68,8 @@ static void plan_overhead_expand(struct expander *x, const struct setting *setti
   }
 }
 
-static void plan_overhead_path(const struct bench_case *bench, struct strbuf *text) {
-  const struct overhead *overhead = &bench->work->overhead;
+static void plan_overhead_path(const struct case_def *def, struct strbuf *text) {
+  const struct overhead *overhead = &def->work->overhead;
   if (overhead->memory.place == PLACE_NUMA && overhead->gpu >= 0) {
     name_append_gpu(text, overhead->gpu);
     strbuf_append_char(text, '-');
@@ -77,21 +77,21 @@ static void plan_overhead_path(const struct bench_case *bench, struct strbuf *te
   name_append_endpoint(text, &overhead->memory);
 }
 
-static uint64_t plan_overhead_size(const struct bench_case *bench) {
-  return bench->work->overhead.size_bytes;
+static uint64_t plan_overhead_size(const struct case_def *def) {
+  return def->work->overhead.size_bytes;
 }
 
-static bool plan_overhead_memory(const struct bench_case *bench, uint32_t i,
-                                 struct endpoint *memory, uint64_t *size_bytes) {
-  *memory = bench->work->overhead.memory;
+static bool plan_overhead_memory(const struct case_def *def, uint32_t i, struct endpoint *memory,
+                                 uint64_t *size_bytes) {
+  *memory = def->work->overhead.memory;
   *size_bytes = 0;
   return i == 0;
 }
 
-static void plan_overhead_cost(const struct bench_case *bench, const struct machine *machine,
+static void plan_overhead_cost(const struct case_def *def, const struct machine *machine,
                                struct cost *cost) {
   (void)machine;
-  const struct overhead *overhead = &bench->work->overhead;
+  const struct overhead *overhead = &def->work->overhead;
   const bool allocates =
       (overhead_traits_of(overhead->operation) & (OVERHEAD_MEMORY | OVERHEAD_PAGES)) != 0;
   const bool context = overhead->operation == OVERHEAD_CONTEXT_CREATE;

@@ -25,19 +25,19 @@ static void plan_signal_expand(struct expander *x, const struct setting *setting
     union work work = {.signal = *given};
     work.signal.gpu = pair.from;
     work.signal.other = place_endpoint(&setting->of, pair.to);
-    const struct bench_case bench = {.work = &work, .operations = signal_operations(&work.signal)};
-    expand_emit(x, &bench, NULL);
+    const struct case_def def = {.work = &work, .operations = signal_operations(&work.signal)};
+    expand_emit(x, &def, NULL);
   }
 }
 
-static void plan_signal_path(const struct bench_case *bench, struct strbuf *text) {
-  name_append_gpu(text, bench->work->signal.gpu);
+static void plan_signal_path(const struct case_def *def, struct strbuf *text) {
+  name_append_gpu(text, def->work->signal.gpu);
   strbuf_append_char(text, '-');
-  name_append_endpoint(text, &bench->work->signal.other);
+  name_append_endpoint(text, &def->work->signal.other);
 }
 
-static void plan_signal_define(const struct bench_case *bench, struct strbuf *text) {
-  const struct signal *signal = &bench->work->signal;
+static void plan_signal_define(const struct case_def *def, struct strbuf *text) {
+  const struct signal *signal = &def->work->signal;
   const struct endpoint gpu = endpoint_own(PLACE_GPU, signal->gpu, MEMORY_DEVICE);
   strbuf_append(text, ",\"flows\":[{\"role\":\"measured\",\"method\":\"signal\"");
   definition_append_number(text, ",\"method_version\":", SIGNAL_METHOD_VERSION);
@@ -49,14 +49,14 @@ static void plan_signal_define(const struct bench_case *bench, struct strbuf *te
                            signal->op == SIGNAL_EVENT                                 ? 0
                            : signal->op == SIGNAL_FLAG || signal->op == SIGNAL_STREAM ? 4
                                                                                       : 8);
-  definition_append_work_keys(text, bench);
+  definition_append_work_keys(text, def);
   strbuf_append(text, "}]");
 }
 
-static const char *plan_signal_unsupported(const struct bench_case *bench,
+static const char *plan_signal_unsupported(const struct case_def *def,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]) {
-  const struct signal *signal = &bench->work->signal;
+  const struct signal *signal = &def->work->signal;
   const bool answered = signal->op == SIGNAL_FLAG || signal->op == SIGNAL_STREAM;
   if (answered && signal->other.place == PLACE_NUMA &&
       !place_has_processors(machine, signal->other.index)) {
@@ -66,23 +66,22 @@ static const char *plan_signal_unsupported(const struct bench_case *bench,
   return NULL;
 }
 
-static bool plan_signal_memory(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
+static bool plan_signal_memory(const struct case_def *def, uint32_t i, struct endpoint *memory,
                                uint64_t *size_bytes) {
-  const struct signal *signal = &bench->work->signal;
+  const struct signal *signal = &def->work->signal;
   *memory = i == 0 ? signal->other : endpoint_own(PLACE_GPU, signal->gpu, MEMORY_DEVICE);
   *size_bytes = 4096;
   return i < 2;
 }
 
-static void plan_signal_cost(const struct bench_case *bench, const struct machine *machine,
+static void plan_signal_cost(const struct case_def *def, const struct machine *machine,
                              struct cost *cost) {
-  const enum signal_op op = bench->work->signal.op;
+  const enum signal_op op = def->work->signal.op;
   (void)machine;
-  cost->work_ns = (double)bench->operations * (op == SIGNAL_ATOMICS  ? MANY_NS
-                                               : op == SIGNAL_ATOMIC ? ATOMIC_NS
-                                                                     : ROUND_NS);
-  cost->iterations_max =
-      (double)signal_rounds_max(&bench->work->signal) / bench->work->signal.rounds;
+  cost->work_ns = (double)def->operations * (op == SIGNAL_ATOMICS  ? MANY_NS
+                                             : op == SIGNAL_ATOMIC ? ATOMIC_NS
+                                                                   : ROUND_NS);
+  cost->iterations_max = (double)signal_rounds_max(&def->work->signal) / def->work->signal.rounds;
 }
 
 const struct plan_kind plan_kind_signal = {

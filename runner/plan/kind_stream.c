@@ -37,7 +37,7 @@ static void plan_stream_expand(struct expander *x, const struct setting *setting
   for (size_t i = 0; i < places.count; i++) {
     const char *reason = NULL;
     union work work = {.stream = setting->work.stream};
-    struct bench_case bench = {.work = &work};
+    struct case_def def = {.work = &work};
     struct stream *stream = &work.stream;
     stream->memory = endpoint_own(setting->at.place, places.indices[i], setting->at.memory);
     if (setting->at.place == PLACE_GPU) {
@@ -48,26 +48,26 @@ static void plan_stream_expand(struct expander *x, const struct setting *setting
         reason = "how many SMs the GPU has is not known: give the size of the array";
       }
     }
-    expand_emit_beside(x, setting, stream->memory, stream->memory, &bench, reason);
+    expand_emit_beside(x, setting, stream->memory, stream->memory, &def, reason);
   }
 }
 
-static unsigned plan_stream_method_version(const struct bench_case *bench) {
-  const struct stream *stream = &bench->work->stream;
+static unsigned plan_stream_method_version(const struct case_def *def) {
+  const struct stream *stream = &def->work->stream;
   return stream->passes > 1 && stream->memory.place == PLACE_GPU ? STREAM_PASSES_METHOD_VERSION
                                                                  : STREAM_METHOD_VERSION;
 }
 
-static void plan_stream_path(const struct bench_case *bench, struct strbuf *text) {
-  name_append_endpoint(text, &bench->work->stream.memory);
+static void plan_stream_path(const struct case_def *def, struct strbuf *text) {
+  name_append_endpoint(text, &def->work->stream.memory);
 }
 
-static uint64_t plan_stream_size(const struct bench_case *bench) {
-  return bench->work->stream.size_bytes;
+static uint64_t plan_stream_size(const struct case_def *def) {
+  return def->work->stream.size_bytes;
 }
 
-static bool plan_stream_has_caches(const struct bench_case *bench, enum place place) {
-  return bench->work->stream.memory.place == place;
+static bool plan_stream_has_caches(const struct case_def *def, enum place place) {
+  return def->work->stream.memory.place == place;
 }
 
 static uint64_t plan_stream_arrays_bytes(const struct stream *stream) {
@@ -79,10 +79,10 @@ static unsigned plan_stream_arrays(const struct stream *stream) {
   return stream->order == STREAM_SEQUENCE ? 3 : stream_op_arrays(stream->op);
 }
 
-static bool plan_stream_memory(const struct bench_case *bench, uint32_t i, struct endpoint *memory,
+static bool plan_stream_memory(const struct case_def *def, uint32_t i, struct endpoint *memory,
                                uint64_t *size_bytes) {
-  *memory = bench->work->stream.memory;
-  *size_bytes = plan_stream_arrays(&bench->work->stream) * bench->work->stream.size_bytes;
+  *memory = def->work->stream.memory;
+  *size_bytes = plan_stream_arrays(&def->work->stream) * def->work->stream.size_bytes;
   return i == 0;
 }
 
@@ -90,12 +90,12 @@ static bool plan_stream_memory(const struct bench_case *bench, uint32_t i, struc
  * the L1 caches of all SMs where a kernel passes several times. What several blocks read at about
  * the same time comes from memory once. What only reads, once after a flush, comes from memory;
  * what is written may stay. */
-static bool plan_stream_is_cached(const struct bench_case *bench, const struct gpu *gpu) {
-  const struct stream *stream = &bench->work->stream;
+static bool plan_stream_is_cached(const struct case_def *def, const struct gpu *gpu) {
+  const struct stream *stream = &def->work->stream;
   const uint64_t footprint_bytes = plan_stream_arrays(stream) * stream->size_bytes;
   const bool reads_alone = stream->op == STREAM_READ || stream->op == STREAM_DOT;
   if (stream->passes == 1 && stream->parts == 0 && reads_alone &&
-      bench->measure.device_cache == CACHE_FLUSHED) {
+      def->measure.device_cache == CACHE_FLUSHED) {
     return false;
   }
   return stream->parts > 0 || bound_l2_may_serve(gpu, footprint_bytes) ||
@@ -103,9 +103,9 @@ static bool plan_stream_is_cached(const struct bench_case *bench, const struct g
 }
 
 /* Every array once per pass, and a GPU's memory as the limit; none is known where caches serve. */
-static void plan_stream_bound(const struct bench_case *bench, const struct machine *machine,
+static void plan_stream_bound(const struct case_def *def, const struct machine *machine,
                               struct bound *bound) {
-  const struct stream *stream = &bench->work->stream;
+  const struct stream *stream = &def->work->stream;
   const uint64_t arrays_bytes = plan_stream_arrays_bytes(stream);
   bound->payload_bytes = arrays_bytes * stream_sweeps(stream);
   bound->traffic_bytes = bound->payload_bytes;
@@ -114,7 +114,7 @@ static void plan_stream_bound(const struct bench_case *bench, const struct machi
   }
   const struct gpu *gpu = &machine->gpus[stream->memory.index];
   const uint64_t peak = peak_dram(gpu);
-  if (peak > 0 && !plan_stream_is_cached(bench, gpu)) {
+  if (peak > 0 && !plan_stream_is_cached(def, gpu)) {
     bound->limit = LIMIT_DRAM;
     bound->peak_bytes_per_second = peak;
   }
@@ -142,8 +142,8 @@ static double plan_stream_thread_rate(const struct stream *stream, const struct 
 }
 
 /* Bytes per second that the threads can have under way, as far as the hardware carries them. */
-static double plan_stream_rate(const struct bench_case *bench, const struct machine *machine) {
-  const struct stream *stream = &bench->work->stream;
+static double plan_stream_rate(const struct case_def *def, const struct machine *machine) {
+  const struct stream *stream = &def->work->stream;
   if (stream->memory.place == PLACE_NUMA) {
     const int node = machine_node_index(machine, stream->memory.index);
     const double all = node >= 0 ? machine->nodes[node].cpu_count : 1;
@@ -153,7 +153,7 @@ static double plan_stream_rate(const struct bench_case *bench, const struct mach
   const struct gpu *gpu = &machine->gpus[stream->memory.index];
   const double peak =
       ESTIMATE_TYPICAL_SHARE *
-      (bench->peak_bytes_per_second > 0 ? (double)bench->peak_bytes_per_second : CACHE_RATE);
+      (def->peak_bytes_per_second > 0 ? (double)def->peak_bytes_per_second : CACHE_RATE);
   const double block = plan_stream_block(stream);
   double threads = (double)stream->grid * block;
   if (stream->grid == 0 || stream->grid == STREAM_GRID_FULL) {
@@ -162,14 +162,14 @@ static double plan_stream_rate(const struct bench_case *bench, const struct mach
   return fmin(peak, threads * plan_stream_thread_rate(stream, gpu));
 }
 
-static void plan_stream_cost(const struct bench_case *bench, const struct machine *machine,
+static void plan_stream_cost(const struct case_def *def, const struct machine *machine,
                              struct cost *cost) {
-  const struct stream *stream = &bench->work->stream;
+  const struct stream *stream = &def->work->stream;
   const bool host = stream->memory.place == PLACE_NUMA;
   const unsigned arrays = plan_stream_arrays(stream);
   const double array_ns = estimate_pass_ns(stream->memory.place, stream->size_bytes);
-  cost->work_ns = (double)bench->payload_bytes * 1e9 / plan_stream_rate(bench, machine) +
-                  ESTIMATE_GPU_ITERATION_NS;
+  cost->work_ns =
+      (double)def->payload_bytes * 1e9 / plan_stream_rate(def, machine) + ESTIMATE_GPU_ITERATION_NS;
   if (!host && stream->grid == STREAM_GRID_FULL) {
     const double block_bytes = plan_stream_step_bytes(stream) * plan_stream_block(stream);
     cost->work_ns = fmax(cost->work_ns, (double)stream->size_bytes / block_bytes * BLOCK_START_NS);
@@ -184,10 +184,10 @@ static void plan_stream_cost(const struct bench_case *bench, const struct machin
     cost->flush_ns = 2 * arrays * array_ns;
   }
   cost->host_spread = host;
-  if (host && bench->measure.host_cache != HOST_CACHE_AS_IS) {
+  if (host && def->measure.host_cache != HOST_CACHE_AS_IS) {
     cost->flush_ns = arrays * (double)stream->size_bytes * 1e9 / ESTIMATE_HOST_FLUSH_RATE;
   }
-  if (!host && bench->measure.device_cache == CACHE_FLUSHED) {
+  if (!host && def->measure.device_cache == CACHE_FLUSHED) {
     cost->flush_ns = ESTIMATE_GPU_FLUSH_NS;
   }
 }

@@ -276,7 +276,7 @@ static struct flow plan_transfer_mirror(const struct expander *x, const struct f
  * `before` others; NULL after the case was handed out as one that cannot be. */
 static struct flow *plan_transfer_add_loads(struct expander *x, const struct setting *setting,
                                             const struct flow *measured, size_t measured_count,
-                                            size_t before, struct bench_case *bench) {
+                                            size_t before, struct case_def *def) {
   const struct transfer_setting *transfer = &setting->transfer;
   size_t count = before + x->load_count;
   for (size_t i = 0; i < transfer->load_count; i++) {
@@ -302,8 +302,8 @@ static struct flow *plan_transfer_add_loads(struct expander *x, const struct set
       *next++ = plan_transfer_mirror(x, &transfer->loads[i], &measured[k]);
     }
   }
-  bench->flows = flows;
-  bench->flow_count = (uint32_t)count;
+  def->flows = flows;
+  def->flow_count = (uint32_t)count;
   return flows;
 }
 
@@ -311,36 +311,34 @@ static const char *plan_transfer_load_reason(struct expander *x) {
   return x->load_reason[0] != '\0' ? arena_strdup(x->arena, x->load_reason) : NULL;
 }
 
-static void plan_transfer_emit(struct expander *x, const struct bench_case *bench,
-                               const char *reason) {
+static void plan_transfer_emit(struct expander *x, const struct case_def *def, const char *reason) {
   const struct expansion expansion = {
-      .bench = bench, .reason = reason, .incomplete = x->load_reason[0] != '\0'};
+      .def = def, .reason = reason, .incomplete = x->load_reason[0] != '\0'};
   x->receive(x->context, &expansion);
 }
 
 void expand_emit_flows(struct expander *x, const struct setting *setting, uint64_t operations) {
-  struct bench_case bench = {.operations = operations};
+  struct case_def def = {.operations = operations};
   struct flow *flows =
-      plan_transfer_add_loads(x, setting, x->flows, x->flow_count, x->flow_count, &bench);
+      plan_transfer_add_loads(x, setting, x->flows, x->flow_count, x->flow_count, &def);
   if (flows != NULL) {
     memcpy(flows, x->flows, x->flow_count * sizeof *flows);
     const char *reason = plan_transfer_load_reason(x);
-    if (setting->transfer.stream_order == CASE_ORDER_SHUFFLED &&
-        !expand_shuffle_copies(x, &bench)) {
+    if (setting->transfer.stream_order == CASE_ORDER_SHUFFLED && !expand_shuffle_copies(x, &def)) {
       reason = arena_format(x->arena, "more than %d copies in shuffled order", COPIES_MAX);
     }
-    plan_transfer_emit(x, &bench, reason);
+    plan_transfer_emit(x, &def, reason);
   }
 }
 
 void expand_emit_beside(struct expander *x, const struct setting *setting, struct endpoint from,
-                        struct endpoint to, struct bench_case *bench, const char *reason) {
+                        struct endpoint to, struct case_def *def, const char *reason) {
   const struct flow way = {
       .role = FLOW_MEASURED, .source = from, .target = to, .initiator = INITIATOR_TARGET};
   if (setting->transfer.load_count == 0) {
-    expand_emit(x, bench, reason);
-  } else if (plan_transfer_add_loads(x, setting, &way, 1, 0, bench) != NULL) {
-    plan_transfer_emit(x, bench, reason != NULL ? reason : plan_transfer_load_reason(x));
+    expand_emit(x, def, reason);
+  } else if (plan_transfer_add_loads(x, setting, &way, 1, 0, def) != NULL) {
+    plan_transfer_emit(x, def, reason != NULL ? reason : plan_transfer_load_reason(x));
   }
 }
 
@@ -459,15 +457,15 @@ static void plan_transfer_expand(struct expander *x, const struct setting *whole
   plan_transfer_expand_pairs(x, whole);
 }
 
-static void plan_transfer_path(const struct bench_case *bench, struct strbuf *text) {
-  name_append_flows(text, bench->flows, bench->flow_count);
+static void plan_transfer_path(const struct case_def *def, struct strbuf *text) {
+  name_append_flows(text, def->flows, def->flow_count);
 }
 
 /* What the measured flows have in common; 0 when they differ. */
-static uint64_t plan_transfer_size(const struct bench_case *bench) {
+static uint64_t plan_transfer_size(const struct case_def *def) {
   uint64_t size_bytes = 0;
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     if (flow->role != FLOW_MEASURED) {
       continue;
     }
@@ -491,10 +489,10 @@ static void plan_transfer_define_cpu(const struct flow *flow, struct strbuf *tex
   }
 }
 
-static void plan_transfer_define(const struct bench_case *bench, struct strbuf *text) {
+static void plan_transfer_define(const struct case_def *def, struct strbuf *text) {
   strbuf_append(text, ",\"flows\":[");
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     strbuf_append(text, i > 0 ? "," : "");
     definition_append_text(text, "{\"role\":", flow_role_text(flow->role));
     definition_append_text(text, ",\"method\":", method_text(flow->method));
@@ -508,22 +506,22 @@ static void plan_transfer_define(const struct bench_case *bench, struct strbuf *
     definition_append_number(text, ",\"size_bytes\":", flow->size_bytes);
     definition_append_options(text, flow);
     plan_transfer_define_cpu(flow, text);
-    if (engine_flow_is_paired(bench, i)) {
+    if (engine_flow_is_paired(def, i)) {
       definition_append_number(text, ",\"paired\":", 1);
     }
     strbuf_append_char(text, '}');
   }
   strbuf_append_char(text, ']');
-  if (bench->order.flows != NULL) {
-    definition_append_number(text, ",\"stream_order\":{\"shuffled\":", bench->order.seed);
+  if (def->order.flows != NULL) {
+    definition_append_number(text, ",\"stream_order\":{\"shuffled\":", def->order.seed);
     strbuf_append_char(text, '}');
   }
 }
 
 /* Managed pages may be on either side. */
-static bool plan_transfer_has_caches(const struct bench_case *bench, enum place place) {
-  const struct flow *flows = bench->flows;
-  return ANY_OF(i, bench->flow_count,
+static bool plan_transfer_has_caches(const struct case_def *def, enum place place) {
+  const struct flow *flows = def->flows;
+  return ANY_OF(i, def->flow_count,
                 flows[i].role == FLOW_MEASURED &&
                     (flows[i].source.place == place || flows[i].target.place == place ||
                      flows[i].source.memory == MEMORY_MANAGED ||
@@ -594,31 +592,31 @@ static const char *plan_transfer_flow_unsupported(const struct flow *flow, bool 
   return NULL;
 }
 
-static const char *plan_transfer_unsupported(const struct bench_case *bench,
+static const char *plan_transfer_unsupported(const struct case_def *def,
                                              const struct machine *machine,
                                              char reason[CASE_REASON_MAX]) {
   const char *unsupported = NULL;
-  for (uint32_t i = 0; unsupported == NULL && i < bench->flow_count; i++) {
+  for (uint32_t i = 0; unsupported == NULL && i < def->flow_count; i++) {
     unsupported =
-        plan_transfer_flow_unsupported(&bench->flows[i], bench->flow_count == 1, machine, reason);
+        plan_transfer_flow_unsupported(&def->flows[i], def->flow_count == 1, machine, reason);
   }
   return unsupported;
 }
 
-static bool plan_transfer_memory(const struct bench_case *bench, uint32_t i,
-                                 struct endpoint *memory, uint64_t *size_bytes) {
-  if (i / 2 >= bench->flow_count) {
+static bool plan_transfer_memory(const struct case_def *def, uint32_t i, struct endpoint *memory,
+                                 uint64_t *size_bytes) {
+  if (i / 2 >= def->flow_count) {
     return false;
   }
-  const struct flow *flow = &bench->flows[i / 2];
+  const struct flow *flow = &def->flows[i / 2];
   *memory = i % 2 == 0 ? flow->source : flow->target;
   *size_bytes = flow_is_scattered(flow) ? SCATTER_SPREAD * flow->size_bytes : flow->size_bytes;
   return true;
 }
 
-static void plan_transfer_bound(const struct bench_case *bench, const struct machine *machine,
+static void plan_transfer_bound(const struct case_def *def, const struct machine *machine,
                                 struct bound *bound) {
-  bound_of_flows(bench->flows, bench->flow_count, machine, bound);
+  bound_of_flows(def->flows, def->flow_count, machine, bound);
 }
 
 static bool plan_transfer_is_on_host_clock(const struct flow *flow) {
@@ -641,13 +639,13 @@ static double plan_transfer_pass_ns(const struct flow *flow, const struct endpoi
              : estimate_pass_ns(endpoint->place, flow->size_bytes);
 }
 
-static void plan_transfer_cost(const struct bench_case *bench, const struct machine *machine,
+static void plan_transfer_cost(const struct case_def *def, const struct machine *machine,
                                struct cost *cost) {
-  const struct measure *measure = &bench->measure;
+  const struct measure *measure = &def->measure;
   double pieces_ns = 0;
   bool host_clock = false;
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     pieces_ns = fmax(pieces_ns, plan_transfer_pieces_ns(flow));
     host_clock = host_clock || plan_transfer_is_on_host_clock(flow);
     cost->host_spread =
@@ -664,9 +662,8 @@ static void plan_transfer_cost(const struct bench_case *bench, const struct mach
   }
   cost->iterations_max = pieces_ns > 0 ? 1 : host_clock ? INFINITY : ESTIMATE_GATED_ITERATIONS_MAX;
   cost->flush_ns += measure->device_cache == CACHE_FLUSHED ? ESTIMATE_GPU_FLUSH_NS : 0;
-  cost->work_ns =
-      bound_typical_ns(bench->flows, bench->flow_count, machine) / ESTIMATE_TYPICAL_SHARE +
-      ESTIMATE_GPU_ITERATION_NS + pieces_ns;
+  cost->work_ns = bound_typical_ns(def->flows, def->flow_count, machine) / ESTIMATE_TYPICAL_SHARE +
+                  ESTIMATE_GPU_ITERATION_NS + pieces_ns;
 }
 
 const struct plan_kind plan_kind_transfer = {

@@ -104,14 +104,13 @@ void plan_free(struct plan *plan) {
   }
 }
 
-void plan_describe_rate(const struct bench_case *bench, double median_ns, char *text, size_t size) {
-  const char *operation = plan_kinds[bench->kind]->operation;
-  const double amount = (double)bench->figure_amount;
-  if (bench->figure == FIGURE_RATE) {
-    const bool above =
-        bound_is_exceeded(bench->traffic_bytes, bench->peak_bytes_per_second, median_ns);
+void plan_describe_rate(const struct case_def *def, double median_ns, char *text, size_t size) {
+  const char *operation = plan_kinds[def->kind]->operation;
+  const double amount = (double)def->figure_amount;
+  if (def->figure == FIGURE_RATE) {
+    const bool above = bound_is_exceeded(def->traffic_bytes, def->peak_bytes_per_second, median_ns);
     (void)snprintf(text, size, "%.4g GB/s%s", amount / median_ns, above ? ", above its peak" : "");
-  } else if (bench->figure == FIGURE_FLOPS) {
+  } else if (def->figure == FIGURE_FLOPS) {
     (void)snprintf(text, size, "%.4g TFLOP/s", amount / median_ns / 1e3);
   } else {
     (void)snprintf(text, size, "%.4g ns%s%s", median_ns / amount, operation != NULL ? " per " : "",
@@ -162,14 +161,14 @@ static bool plan_same_measure(const struct measure *a, const struct measure *b) 
 
 static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t measured) {
   *ARENA_ADD(&b->plan->arena, b->duplicates, b->duplicate_count, &b->duplicate_capacity) =
-      (struct plan_duplicate){.name = name,
-                              .block = b->block,
-                              .axes = plan_keep(b, &b->axes),
-                              .same_as = b->cases[measured].bench.name,
-                              .same_measure = plan_same_measure(&b->cases[measured].bench.measure,
-                                                                &b->setting->measure),
-                              .measured = measured,
-                              .listed = b->listed++};
+      (struct plan_duplicate){
+          .name = name,
+          .block = b->block,
+          .axes = plan_keep(b, &b->axes),
+          .same_as = b->cases[measured].def.name,
+          .same_measure = plan_same_measure(&b->cases[measured].def.measure, &b->setting->measure),
+          .measured = measured,
+          .listed = b->listed++};
 }
 
 /* false: a case or duplicate of the block has this path, these axes and this case_key already. */
@@ -193,57 +192,57 @@ static void plan_name(struct plan_builder *b, bool in_full) {
 }
 
 /* Path, name and definition into the scratch buffers. */
-static void plan_describe(struct plan_builder *b, const struct bench_case *bench,
+static void plan_describe(struct plan_builder *b, const struct case_def *def,
                           const struct expansion *expansion) {
   const char *asked = expansion->asked;
   const struct setting *setting = b->setting;
-  const struct plan_kind *kind = plan_kinds[bench->kind];
+  const struct plan_kind *kind = plan_kinds[def->kind];
   strbuf_clear(&b->path);
   strbuf_clear(&b->axes);
   strbuf_clear(&b->definition);
-  struct bench_case sized = *bench;
+  struct case_def sized = *def;
   if (asked != NULL) { /* its size is as asked for, too */
     strbuf_append(&b->path, asked);
     sized.work = &setting->work;
     sized.flows = &setting->transfer.flow.base;
     sized.flow_count = 1;
   } else {
-    kind->path(bench, &b->path);
+    kind->path(def, &b->path);
   }
   name_axes(setting->axis_values, setting->axis_value_count, &b->axes);
   b->size_bytes = kind->size_bytes != NULL ? kind->size_bytes(&sized) : 0;
   plan_name(b, false);
   if (asked != NULL || expansion->incomplete) {
-    definition_append_unresolved(&b->definition, bench->kind, b->name.text);
+    definition_append_unresolved(&b->definition, def->kind, b->name.text);
   } else {
-    definition_append(&b->definition, bench);
+    definition_append(&b->definition, def);
   }
 }
 
-static void plan_bound_case(const struct machine *machine, struct bench_case *bench) {
+static void plan_bound_case(const struct machine *machine, struct case_def *def) {
   struct bound bound = {.limit = LIMIT_UNKNOWN};
-  plan_kinds[bench->kind]->bound(bench, machine, &bound);
-  bench->payload_bytes = bound.payload_bytes;
-  bench->traffic_bytes = bound.traffic_bytes;
-  bench->limit = bound.limit;
-  bench->peak_bytes_per_second = bound.peak_bytes_per_second;
+  plan_kinds[def->kind]->bound(def, machine, &bound);
+  def->payload_bytes = bound.payload_bytes;
+  def->traffic_bytes = bound.traffic_bytes;
+  def->limit = bound.limit;
+  def->peak_bytes_per_second = bound.peak_bytes_per_second;
 }
 
-void plan_set_figure(struct bench_case *bench, bool resolved) {
-  const struct plan_kind *kind = plan_kinds[bench->kind];
-  bench->figure = FIGURE_TIME;
-  bench->figure_amount = 1;
+void plan_set_figure(struct case_def *def, bool resolved) {
+  const struct plan_kind *kind = plan_kinds[def->kind];
+  def->figure = FIGURE_TIME;
+  def->figure_amount = 1;
   if (!resolved) {
     return;
   }
-  if (bench->payload_bytes > 0) {
-    bench->figure = FIGURE_RATE;
-    bench->figure_amount = bench->payload_bytes;
+  if (def->payload_bytes > 0) {
+    def->figure = FIGURE_RATE;
+    def->figure_amount = def->payload_bytes;
     return;
   }
-  bench->figure = kind->figure != FIGURE_RATE ? kind->figure : FIGURE_TIME;
+  def->figure = kind->figure != FIGURE_RATE ? kind->figure : FIGURE_TIME;
   if (kind->by_operation) {
-    bench->figure_amount = bench->operations;
+    def->figure_amount = def->operations;
   }
 }
 
@@ -258,23 +257,23 @@ static const union work *plan_keep_work(struct plan_builder *b, const union work
   return kept;
 }
 
-static void plan_fill_case(struct plan_builder *b, const struct bench_case *bench,
+static void plan_fill_case(struct plan_builder *b, const struct case_def *def,
                            const struct expansion *expansion, const char *name, const char *key,
                            struct plan_case *c) {
-  *c = (struct plan_case){.bench = *bench,
+  *c = (struct plan_case){.def = *def,
                           .axes = plan_keep(b, &b->axes),
                           .skip_reason = expansion->reason,
                           .listed = b->listed++};
-  c->bench.work = plan_keep_work(b, bench->work);
-  c->bench.key = key;
-  c->bench.definition = plan_keep(b, &b->definition);
-  c->bench.block = b->block;
-  c->bench.name = name;
-  c->bench.path = plan_keep(b, &b->path);
-  if (expansion->asked == NULL && plan_kinds[bench->kind]->bound != NULL) {
-    plan_bound_case(b->machine, &c->bench);
+  c->def.work = plan_keep_work(b, def->work);
+  c->def.key = key;
+  c->def.definition = plan_keep(b, &b->definition);
+  c->def.block = b->block;
+  c->def.name = name;
+  c->def.path = plan_keep(b, &b->path);
+  if (expansion->asked == NULL && plan_kinds[def->kind]->bound != NULL) {
+    plan_bound_case(b->machine, &c->def);
   }
-  plan_set_figure(&c->bench, expansion->asked == NULL && !expansion->incomplete);
+  plan_set_figure(&c->def, expansion->asked == NULL && !expansion->incomplete);
   if (c->skip_reason == NULL) {
     char reason[CASE_REASON_MAX];
     const char *unsupported = unsupported_case_reason(c, b->machine, reason);
@@ -303,14 +302,14 @@ static void plan_receive(void *context, const struct expansion *expansion) {
   if (plan_is_full(b)) {
     return; /* too many already: plan_builder_add() says so */
   }
-  struct bench_case bench = {.kind = b->setting->kind};
-  if (expansion->bench != NULL) {
-    bench = *expansion->bench;
-    bench.kind = b->setting->kind;
+  struct case_def def = {.kind = b->setting->kind};
+  if (expansion->def != NULL) {
+    def = *expansion->def;
+    def.kind = b->setting->kind;
   }
-  bench.measure = b->setting->measure;
-  bench.measure.unflushed = b->unflushed;
-  plan_describe(b, &bench, expansion);
+  def.measure = b->setting->measure;
+  def.measure.unflushed = b->unflushed;
+  plan_describe(b, &def, expansion);
   char digits[CASE_KEY_MAX];
   definition_key(b->definition.text, b->definition.length, digits);
   const char *key = arena_strdup(&b->plan->arena, digits);
@@ -338,7 +337,7 @@ static void plan_receive(void *context, const struct expansion *expansion) {
   b->last_settings = arena_grow(&b->plan->arena, b->last_settings, b->case_count,
                                 &b->last_setting_capacity, sizeof *b->last_settings);
   (void)plan_take_place(b, key);
-  plan_fill_case(b, &bench, expansion, name, key, &b->cases[b->case_count]);
+  plan_fill_case(b, &def, expansion, name, key, &b->cases[b->case_count]);
   b->last_settings[b->case_count++] = b->setting_number;
 }
 
@@ -385,7 +384,7 @@ static struct plan_case *plan_order_cases(struct plan_builder *b, enum case_orde
   struct plan_case *cases = arena_array(&b->plan->arena, b->case_count, sizeof *cases);
   struct rank *ranks = arena_array(&b->plan->arena, b->case_count, sizeof *ranks);
   for (size_t i = 0; i < b->case_count; i++) {
-    const char *key = b->cases[i].bench.key;
+    const char *key = b->cases[i].def.key;
     ranks[i] = (struct rank){XXH3_64bits_withSeed(key, strlen(key), seed), i};
   }
   ORDER_SORT(ranks, b->case_count, plan_compare_ranks);
@@ -410,8 +409,8 @@ static void plan_total(struct plan *plan, struct plan_case *cases) {
       continue;
     }
     struct estimate estimate;
-    estimate_case(&c->bench, plan->machine, &estimate);
-    const uint64_t allocation_ns = estimate_allocation(&pool, &c->bench);
+    estimate_case(&c->def, plan->machine, &estimate);
+    const uint64_t allocation_ns = estimate_allocation(&pool, &c->def);
     c->estimate_ns = estimate.usual_ns + allocation_ns;
     c->longest_ns = estimate.longest_ns + allocation_ns;
     plan->estimate_ns += c->estimate_ns;
@@ -503,7 +502,7 @@ static void plan_builder_keep(struct plan_builder *builder, const struct case_ke
   ORDER_SORT(sorted, keys->count, strings_compare);
   size_t kept = 0;
   for (size_t i = 0; i < builder->case_count; i++) {
-    const char *key = builder->cases[i].bench.key;
+    const char *key = builder->cases[i].def.key;
     if (bsearch(&key, sorted, keys->count, sizeof *sorted, strings_compare) != NULL) {
       builder->cases[kept++] = builder->cases[i];
     }

@@ -32,7 +32,7 @@ struct setting; /* schema/scenario/setting.h */
 enum { PLAN_CASES_MAX = 1 << 20 };
 
 struct plan_case {
-  struct bench_case bench; /* without flows where the selectors came to nothing */
+  struct case_def def;     /* without flows where the selectors came to nothing */
   const char *skip_reason; /* NULL: will be measured */
   const char *axes;        /* "from.memory=pinned size=64KiB"; "" without axes */
   uint64_t estimate_ns;    /* usual wall time; 0 for a skipped case */

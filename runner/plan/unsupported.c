@@ -12,10 +12,10 @@ static void unsupported_format_gib(uint64_t bytes, char text[32]) {
   (void)snprintf(text, 32, mib >= 1024 ? "%.1f GiB" : "%.1f MiB", mib >= 1024 ? mib / 1024 : mib);
 }
 
-static bool unsupported_uses_node(const struct bench_case *bench, int32_t node) {
+static bool unsupported_uses_node(const struct case_def *def, int32_t node) {
   struct endpoint endpoint;
   uint64_t size_bytes = 0;
-  for (uint32_t i = 0; plan_case_memory(bench, i, &endpoint, &size_bytes); i++) {
+  for (uint32_t i = 0; plan_case_memory(def, i, &endpoint, &size_bytes); i++) {
     if (endpoint.place == PLACE_NUMA && endpoint.index == node) {
       return true;
     }
@@ -25,7 +25,7 @@ static bool unsupported_uses_node(const struct bench_case *bench, int32_t node) 
 
 /* Free memory of the nodes that the case uses, or of all where it names none (staging). 0 = not
  * known. */
-static uint64_t unsupported_free_host_bytes(const struct bench_case *bench,
+static uint64_t unsupported_free_host_bytes(const struct case_def *def,
                                             const struct machine *machine, struct strbuf *nodes) {
   int32_t used[MACHINE_NODES_MAX];
   size_t used_count = 0;
@@ -34,7 +34,7 @@ static uint64_t unsupported_free_host_bytes(const struct bench_case *bench,
   for (uint32_t i = 0; i < machine->node_count; i++) {
     const struct numa_node *node = &machine->nodes[i];
     all_bytes += node->free_memory_bytes;
-    if (unsupported_uses_node(bench, node->number)) {
+    if (unsupported_uses_node(def, node->number)) {
       used[used_count++] = node->number;
       used_bytes += node->free_memory_bytes;
     }
@@ -53,8 +53,8 @@ static const char *unsupported_memory_reason(struct plan_case *plan_case,
                                              const struct machine *machine,
                                              char reason[CASE_REASON_MAX]) {
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
-  plan_case->gpus = engine_case_gpus(&plan_case->bench);
-  engine_memory_needs(&plan_case->bench, machine, &plan_case->host_bytes, gpu_bytes);
+  plan_case->gpus = engine_case_gpus(&plan_case->def);
+  engine_memory_needs(&plan_case->def, machine, &plan_case->host_bytes, gpu_bytes);
   char need[32];
   char have[32];
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
@@ -72,7 +72,7 @@ static const char *unsupported_memory_reason(struct plan_case *plan_case,
     return NULL;
   }
   SCOPED(strbuf_fini) struct strbuf nodes = STRBUF(CASE_REASON_MAX / 2);
-  const uint64_t there = unsupported_free_host_bytes(&plan_case->bench, machine, &nodes);
+  const uint64_t there = unsupported_free_host_bytes(&plan_case->def, machine, &nodes);
   const bool refused = there > 0 && plan_case->host_bytes > there;
   if (refused) {
     unsupported_format_gib(plan_case->host_bytes, need);
@@ -85,14 +85,14 @@ static const char *unsupported_memory_reason(struct plan_case *plan_case,
 
 const char *unsupported_case_reason(struct plan_case *plan_case, const struct machine *machine,
                                     char reason[CASE_REASON_MAX]) {
-  const struct bench_case *bench = &plan_case->bench;
-  const struct plan_kind *kind = plan_kinds[bench->kind];
+  const struct case_def *def = &plan_case->def;
+  const struct plan_kind *kind = plan_kinds[def->kind];
   const char *unsupported = NULL;
   if (kind->unsupported_reason != NULL) {
-    unsupported = kind->unsupported_reason(bench, machine, reason);
+    unsupported = kind->unsupported_reason(def, machine, reason);
   }
   if (unsupported == NULL) {
-    unsupported = engine_case_unsupported_reason(bench, machine, reason);
+    unsupported = engine_case_unsupported_reason(def, machine, reason);
   }
   return unsupported != NULL ? unsupported : unsupported_memory_reason(plan_case, machine, reason);
 }

@@ -402,7 +402,7 @@ static enum status record_add_pending(struct record *record, const struct plan *
   *added = (struct pending_case){.report = *report,
                                  .process = record->process,
                                  .outcome = *report->outcome,
-                                 .flow_count = plan->cases[report->case_index].bench.flow_count};
+                                 .flow_count = plan->cases[report->case_index].def.flow_count};
   added->trials = record_copy(report->trials, report->trial_count, sizeof *report->trials);
   added->flow_trials =
       record_copy(report->flow_trials, report->flow_trial_count, sizeof *report->flow_trials);

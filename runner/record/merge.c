@@ -194,9 +194,9 @@ static enum status merge_check_figures(struct database *output, struct error *er
       }
       continue;
     }
-    struct bench_case made = {.kind = (enum case_kind)found->kind,
-                              .payload_bytes = (uint64_t)found->payload_bytes,
-                              .operations = (uint64_t)found->operations};
+    struct case_def made = {.kind = (enum case_kind)found->kind,
+                            .payload_bytes = (uint64_t)found->payload_bytes,
+                            .operations = (uint64_t)found->operations};
     plan_set_figure(&made, found->resolved != 0);
     if (strcmp(found->figure, figure_text(made.figure)) != 0 ||
         found->figure_amount != (int64_t)made.figure_amount) {

@@ -26,27 +26,27 @@ enum status record_add_scenario(struct record *record, const struct scenario *sc
   return status;
 }
 
-static void record_bench_case_key(const struct plan_case *planned, char key[CONTENT_KEY_MAX]) {
-  const struct bench_case *bench = &planned->bench;
+static void record_case_def_key(const struct plan_case *planned, char key[CONTENT_KEY_MAX]) {
+  const struct case_def *def = &planned->def;
   struct content *content = content_new();
-  content_text(content, bench->key);
-  content_text(content, bench->block);
-  content_text(content, bench->name);
+  content_text(content, def->key);
+  content_text(content, def->block);
+  content_text(content, def->name);
   content_text(content, planned->axes);
-  content_text(content, bench->path);
-  content_text(content, host_cache_in_definition(bench->measure.host_cache));
-  content_text(content, cache_state_text(bench->measure.device_cache));
+  content_text(content, def->path);
+  content_text(content, host_cache_in_definition(def->measure.host_cache));
+  content_text(content, cache_state_text(def->measure.device_cache));
   content_finish(content, key);
 }
 
 #define INSERT_KIND_NAME_(id, text, name) "case/insert_" text,
 static const char *const INSERT_KIND_NAMES[] = {CASE_KIND_LIST(INSERT_KIND_NAME_)};
 
-static enum status record_add_bench_case(struct record *record, const struct plan_case *planned,
-                                         int64_t *id, struct error *err) {
-  const struct bench_case *bench = &planned->bench;
+static enum status record_add_case_def(struct record *record, const struct plan_case *planned,
+                                       int64_t *id, struct error *err) {
+  const struct case_def *def = &planned->def;
   char key[CONTENT_KEY_MAX];
-  record_bench_case_key(planned, key);
+  record_case_def_key(planned, key);
   enum status status =
       record_find(record, "case/find_bench_case", PARAMETERS(PARAMETER(":key", key)), id, err);
   if (status != STATUS_OK || *id != 0) {
@@ -54,24 +54,24 @@ static enum status record_add_bench_case(struct record *record, const struct pla
   }
   status = record_insert(
       record, "case/insert_bench_case",
-      PARAMETERS(PARAMETER(":key", key), PARAMETER(":case_key", bench->key),
-                 PARAMETER(":definition", bench->definition), PARAMETER(":block", bench->block),
-                 PARAMETER(":name", bench->name), PARAMETER(":kind", case_kind_text(bench->kind)),
-                 PARAMETER(":axes", planned->axes), PARAMETER(":path", bench->path),
-                 PARAMETER(":payload_bytes", (int64_t)bench->payload_bytes),
-                 PARAMETER(":operations", (int64_t)bench->operations),
-                 PARAMETER(":figure", figure_text(bench->figure)),
-                 PARAMETER(":figure_amount", (int64_t)bench->figure_amount),
-                 PARAMETER(":host_cache", host_cache_in_definition(bench->measure.host_cache)),
-                 PARAMETER(":device_cache", cache_state_text(bench->measure.device_cache))),
+      PARAMETERS(PARAMETER(":key", key), PARAMETER(":case_key", def->key),
+                 PARAMETER(":definition", def->definition), PARAMETER(":block", def->block),
+                 PARAMETER(":name", def->name), PARAMETER(":kind", case_kind_text(def->kind)),
+                 PARAMETER(":axes", planned->axes), PARAMETER(":path", def->path),
+                 PARAMETER(":payload_bytes", (int64_t)def->payload_bytes),
+                 PARAMETER(":operations", (int64_t)def->operations),
+                 PARAMETER(":figure", figure_text(def->figure)),
+                 PARAMETER(":figure_amount", (int64_t)def->figure_amount),
+                 PARAMETER(":host_cache", host_cache_in_definition(def->measure.host_cache)),
+                 PARAMETER(":device_cache", cache_state_text(def->measure.device_cache))),
       id, err);
   for (int kind = 0; status == STATUS_OK && kind < (int)case_kind_name_count; kind++) {
-    const bool own = kind == (int)bench->kind && case_kind_has_table(bench->kind);
-    const bool flows = bench->flow_count > 0 || !case_kind_has_table(bench->kind);
+    const bool own = kind == (int)def->kind && case_kind_has_table(def->kind);
+    const bool flows = def->flow_count > 0 || !case_kind_has_table(def->kind);
     if (own || (kind == CASE_TRANSFER && flows)) {
       status = record_insert(
           record, INSERT_KIND_NAMES[kind],
-          PARAMETERS(PARAMETER(":bench_case", *id), PARAMETER(":definition", bench->definition)),
+          PARAMETERS(PARAMETER(":bench_case", *id), PARAMETER(":definition", def->definition)),
           NULL, err);
     }
   }
@@ -79,17 +79,17 @@ static enum status record_add_bench_case(struct record *record, const struct pla
 }
 
 static enum status record_insert_plan_case(struct record *record, const struct plan_case *planned,
-                                           int64_t bench_case, size_t position, struct error *err) {
+                                           int64_t case_id, size_t position, struct error *err) {
   enum status status = record_insert(
       record, "case/insert_plan_case",
-      PARAMETERS(PARAMETER(":bench_case", bench_case), PARAMETER(":position", (int64_t)position),
-                 PARAMETER(":limited_by", limit_text(planned->bench.limit)),
-                 PARAMETER(":peak_bytes_per_second", (int64_t)planned->bench.peak_bytes_per_second),
-                 PARAMETER(":traffic_bytes", (int64_t)planned->bench.traffic_bytes),
-                 PARAMETER(":operations_per_sm", (int64_t)planned->bench.operations_per_sm),
+      PARAMETERS(PARAMETER(":bench_case", case_id), PARAMETER(":position", (int64_t)position),
+                 PARAMETER(":limited_by", limit_text(planned->def.limit)),
+                 PARAMETER(":peak_bytes_per_second", (int64_t)planned->def.peak_bytes_per_second),
+                 PARAMETER(":traffic_bytes", (int64_t)planned->def.traffic_bytes),
+                 PARAMETER(":operations_per_sm", (int64_t)planned->def.operations_per_sm),
                  PARAMETER(":estimate_ns", (int64_t)planned->estimate_ns),
-                 PARAMETER(":delta", planned->bench.measure.delta),
-                 PARAMETER(":precision", planned->bench.measure.precision),
+                 PARAMETER(":delta", planned->def.measure.delta),
+                 PARAMETER(":precision", planned->def.measure.precision),
                  PARAMETER(":listed", (int64_t)planned->listed)),
       NULL, err);
   if (status != STATUS_OK || planned->skip_reason == NULL) {
@@ -97,7 +97,7 @@ static enum status record_insert_plan_case(struct record *record, const struct p
   }
   return record_insert(
       record, "result/insert_skipped",
-      PARAMETERS(PARAMETER(":bench_case", bench_case), PARAMETER(":reason", planned->skip_reason)),
+      PARAMETERS(PARAMETER(":bench_case", case_id), PARAMETER(":reason", planned->skip_reason)),
       NULL, err);
 }
 
@@ -105,14 +105,14 @@ static enum status record_insert_plan_case(struct record *record, const struct p
 static enum status record_add_alias(struct record *record, const struct plan *plan,
                                     const struct plan_duplicate *duplicate, struct error *err) {
   struct plan_case alias = plan->cases[duplicate->measured];
-  int64_t bench_case = 0;
-  alias.bench.block = duplicate->block;
-  alias.bench.name = duplicate->name;
+  int64_t case_id = 0;
+  alias.def.block = duplicate->block;
+  alias.def.name = duplicate->name;
   alias.axes = duplicate->axes;
-  RETURN_ON_ERROR(record_add_bench_case(record, &alias, &bench_case, err));
+  RETURN_ON_ERROR(record_add_case_def(record, &alias, &case_id, err));
   return record_insert(
       record, "case/insert_plan_alias",
-      PARAMETERS(PARAMETER(":bench_case", bench_case),
+      PARAMETERS(PARAMETER(":bench_case", case_id),
                  PARAMETER(":measured_by", record->bench_cases[duplicate->measured]),
                  PARAMETER(":listed", (int64_t)duplicate->listed)),
       NULL, err);
@@ -128,7 +128,7 @@ enum status record_add_plan(struct record *record, const struct plan *plan, stru
   record_make_room(record, plan);
   enum status status = database_derive_settings(record->database, err);
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
-    status = record_add_bench_case(record, &plan->cases[i], &record->bench_cases[i], err);
+    status = record_add_case_def(record, &plan->cases[i], &record->bench_cases[i], err);
     status = THEN(status,
                   record_insert_plan_case(record, &plan->cases[i], record->bench_cases[i], i, err));
   }
@@ -143,14 +143,14 @@ enum status record_match_plan(struct record *record, const struct plan *plan, st
   enum status status = STATUS_OK;
   for (size_t i = 0; i < plan->case_count && status == STATUS_OK; i++) {
     char key[CONTENT_KEY_MAX];
-    record_bench_case_key(&plan->cases[i], key);
+    record_case_def_key(&plan->cases[i], key);
     status = record_find(record, "case/find_plan_case", PARAMETERS(PARAMETER(":key", key)),
                          &record->bench_cases[i], err);
     if (status == STATUS_OK && record->bench_cases[i] == 0) {
       status = error_set(err, STATUS_INVALID,
                          "run %s cannot be resumed: case %s is new (another version of haul, or "
                          "other options); start a new run",
-                         record->uuid, plan->cases[i].bench.name);
+                         record->uuid, plan->cases[i].def.name);
     }
   }
   return status;

@@ -13,7 +13,7 @@ enum { PLAN_CASES_SHOWN = 24, BLOCK_WIDTH = 48, DUPLICATES_SHOWN_MAX = 5 };
 
 /* The part of a name between path and size: its axes. */
 static const char *plan_settings(struct arena *arena, const struct plan_case *c) {
-  const char *rest = c->bench.name + strlen(c->bench.block) + 1 + strlen(c->bench.path);
+  const char *rest = c->def.name + strlen(c->def.block) + 1 + strlen(c->def.path);
   const char *text = "";
   while (*rest == '/') {
     const size_t length = strcspn(rest + 1, "/");
@@ -27,24 +27,23 @@ static const char *plan_settings(struct arena *arena, const struct plan_case *c)
 }
 
 static uint64_t plan_size(const struct plan_case *c) {
-  const struct plan_kind *kind = plan_kinds[c->bench.kind];
-  return kind->size_bytes != NULL ? kind->size_bytes(&c->bench) : 0;
+  const struct plan_kind *kind = plan_kinds[c->def.kind];
+  return kind->size_bytes != NULL ? kind->size_bytes(&c->def) : 0;
 }
 
 static const char *plan_common_method(const struct plan_case *c) {
-  for (uint32_t i = 1; i < c->bench.flow_count; i++) {
-    if (c->bench.flows[i].role == FLOW_MEASURED &&
-        c->bench.flows[i].method != c->bench.flows[0].method) {
+  for (uint32_t i = 1; i < c->def.flow_count; i++) {
+    if (c->def.flows[i].role == FLOW_MEASURED && c->def.flows[i].method != c->def.flows[0].method) {
       return "mixed";
     }
   }
-  return c->bench.flow_count > 0 ? method_text(c->bench.flows[0].method) : NULL;
+  return c->def.flow_count > 0 ? method_text(c->def.flows[0].method) : NULL;
 }
 
 /* Whether a case that will be measured has several flows. */
 static bool plan_has_flows(const struct plan *plan) {
   return ANY_OF(i, plan->case_count,
-                plan->cases[i].skip_reason == NULL && plan->cases[i].bench.flow_count > 1);
+                plan->cases[i].skip_reason == NULL && plan->cases[i].def.flow_count > 1);
 }
 
 /* Many cases are a row per block, which -v spells out. */
@@ -69,10 +68,10 @@ static const char *plan_same_or_mixed(const char *a, const char *b) {
 }
 
 static struct plan_line plan_line_of(const struct plan_case *c) {
-  const struct bench_case *bench = &c->bench;
-  const bool moves = bench->kind == CASE_TRANSFER;
-  const bool bytes = !limit_is_of_operations(bench->limit);
-  const uint64_t peak = bytes ? bench->peak_bytes_per_second : 0;
+  const struct case_def *def = &c->def;
+  const bool moves = def->kind == CASE_TRANSFER;
+  const bool bytes = !limit_is_of_operations(def->limit);
+  const uint64_t peak = bytes ? def->peak_bytes_per_second : 0;
   return (struct plan_line){
       .first = c,
       .cases = 1,
@@ -80,17 +79,16 @@ static struct plan_line plan_line_of(const struct plan_case *c) {
       .size_most = plan_size(c),
       .peak = peak,
       .peak_most = peak,
-      .flows = moves ? bench->flow_count : 0,
-      .flows_most = moves ? bench->flow_count : 0,
+      .flows = moves ? def->flow_count : 0,
+      .flows_most = moves ? def->flow_count : 0,
       .estimate_ns = c->estimate_ns,
-      .method = moves ? plan_common_method(c) : case_kind_text(bench->kind),
-      .limit = peak > 0 || !bytes ? limit_text(bench->limit) : "",
+      .method = moves ? plan_common_method(c) : case_kind_text(def->kind),
+      .limit = peak > 0 || !bytes ? limit_text(def->limit) : "",
   };
 }
 
 static void plan_line_add(struct plan_line *line, const struct plan_line *next) {
-  line->many_paths =
-      line->many_paths || strcmp(line->first->bench.path, next->first->bench.path) != 0;
+  line->many_paths = line->many_paths || strcmp(line->first->def.path, next->first->def.path) != 0;
   line->size = next->size < line->size ? next->size : line->size;
   line->size_most = next->size > line->size_most ? next->size : line->size_most;
   line->peak = next->peak < line->peak ? next->peak : line->peak;
@@ -124,13 +122,13 @@ static const char *plan_line_time(struct arena *arena, const struct plan_line *l
 }
 
 static const char *plan_line_path(struct arena *arena, const struct plan_line *line) {
-  return line->many_paths ? arena_format(arena, "%s ...", line->first->bench.path)
-                          : line->first->bench.path;
+  return line->many_paths ? arena_format(arena, "%s ...", line->first->def.path)
+                          : line->first->def.path;
 }
 
 /* The columns for people, and their cells. Those without a value are left out. */
 #define PLAN_TABLE_COLUMNS(X)                                                                      \
-  X("block", text, line.first->bench.block)                                                        \
+  X("block", text, line.first->def.block)                                                          \
   X("cases", known, by_block, (int64_t)line.cases)                                                 \
   X("path", text, plan_line_path(arena, &line))                                                    \
   X("size", text, plan_line_sizes(arena, &line))                                                   \
@@ -157,7 +155,7 @@ static void plan_put_cases(struct document *document, const struct plan *plan, b
     }
     struct plan_line line = plan_line_of(&plan->cases[i]);
     for (; by_block && i + 1 < plan->case_count &&
-           strcmp(plan->cases[i + 1].bench.block, line.first->bench.block) == 0;
+           strcmp(plan->cases[i + 1].def.block, line.first->def.block) == 0;
          i++) {
       if (plan->cases[i + 1].skip_reason == NULL) {
         const struct plan_line next = plan_line_of(&plan->cases[i + 1]);
@@ -174,7 +172,7 @@ static void plan_put_cases(struct document *document, const struct plan *plan, b
 static void plan_put_skip_group(struct document *document, const struct skip_group *group) {
   const char *names = "";
   for (size_t i = 0; i < group->count && i < SKIP_GROUP_CASES_MAX; i++) {
-    names = arena_add_word(&document->arena, names, group->cases[i]->bench.name);
+    names = arena_add_word(&document->arena, names, group->cases[i]->def.name);
   }
   document_put_behind(document, arena_format(&document->arena, "%6zu  ", group->count), "%s",
                       group->reason);
@@ -266,30 +264,30 @@ static void plan_put_totals(struct document *document, const struct plan *plan, 
 
 /* The columns of one row per case, and their cells. */
 #define PLAN_COLUMNS(X)                                                                            \
-  X("case", text, bench->name)                                                                     \
-  X("block", text, bench->block)                                                                   \
-  X("path", text, bench->path)                                                                     \
+  X("case", text, def->name)                                                                       \
+  X("block", text, def->block)                                                                     \
+  X("path", text, def->path)                                                                       \
   X("axes", text, c->axes)                                                                         \
   X("method", text, plan_common_method(c))                                                         \
-  X("flows", integer, bench->flow_count)                                                           \
+  X("flows", integer, def->flow_count)                                                             \
   X("size_bytes", known, size_bytes > 0, (int64_t)size_bytes)                                      \
-  X("payload_bytes", integer, (int64_t)bench->payload_bytes)                                       \
-  X("limit", text, limit_text(bench->limit))                                                       \
+  X("payload_bytes", integer, (int64_t)def->payload_bytes)                                         \
+  X("limit", text, limit_text(def->limit))                                                         \
   X("peak_bytes_per_second", known,                                                                \
-    bench->peak_bytes_per_second > 0 && !limit_is_of_operations(bench->limit),                     \
-    (int64_t)bench->peak_bytes_per_second)                                                         \
+    def->peak_bytes_per_second > 0 && !limit_is_of_operations(def->limit),                         \
+    (int64_t)def->peak_bytes_per_second)                                                           \
   X("estimate_ns", integer, (int64_t)c->estimate_ns)                                               \
   X("host_bytes", integer, (int64_t)c->host_bytes)                                                 \
   X("gpu_bytes", integer, (int64_t)c->gpu_bytes)                                                   \
-  X("case_key", text, bench->key)                                                                  \
+  X("case_key", text, def->key)                                                                    \
   X("skip_reason", text, c->skip_reason)                                                           \
-  X("kind", text, case_kind_text(bench->kind))
+  X("kind", text, case_kind_text(def->kind))
 
 static void plan_put_rows(struct document *document, const struct plan *plan) {
   DOCUMENT_COLUMNS(document, PLAN_COLUMNS, 0);
   for (size_t i = 0; i < plan->case_count; i++) {
     const struct plan_case *c = &plan->cases[i];
-    const struct bench_case *bench = &c->bench;
+    const struct case_def *def = &c->def;
     const uint64_t size_bytes = plan_size(c);
     DOCUMENT_ROW(document, PLAN_COLUMNS(COLUMN_CELL));
   }

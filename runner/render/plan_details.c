@@ -18,15 +18,15 @@ static const char *plan_duration(struct arena *arena, uint64_t ns) {
 }
 
 /* How long a trial is. */
-static const char *plan_trial(struct arena *arena, const struct bench_case *bench) {
-  const struct measure *measure = &bench->measure;
+static const char *plan_trial(struct arena *arena, const struct case_def *def) {
+  const struct measure *measure = &def->measure;
   const bool of_host = measure->host_cache != HOST_CACHE_AS_IS;
   if (measure->iterations > 0) {
     return arena_format(arena, "%" PRIu32 " iterations each", measure->iterations);
   }
   if (of_host || measure->device_cache == CACHE_FLUSHED) {
     return arena_format(arena, "one %s per trial, because of %s",
-                        bench->kind == CASE_TRANSFER ? "copy" : "iteration",
+                        def->kind == CASE_TRANSFER ? "copy" : "iteration",
                         of_host ? "host_cache" : "device_cache");
   }
   return arena_format(arena, "each lasts %s", plan_duration(arena, measure->min_trial_ns));
@@ -34,9 +34,9 @@ static const char *plan_trial(struct arena *arena, const struct bench_case *benc
 
 /* How a case is measured, in parts. */
 enum { PLAN_PARTS = 8 };
-static void plan_measure(struct arena *arena, const struct bench_case *bench,
+static void plan_measure(struct arena *arena, const struct case_def *def,
                          const char *parts[PLAN_PARTS]) {
-  const struct measure *measure = &bench->measure;
+  const struct measure *measure = &def->measure;
   const char *until = measure->min_time_ns > 0
                           ? arena_format(arena, "their times add up to %s",
                                          plan_duration(arena, measure->min_time_ns))
@@ -45,7 +45,7 @@ static void plan_measure(struct arena *arena, const struct bench_case *bench,
       arena_format(arena, "%" PRIu32 " to %" PRIu32 " trials, until %s or %s", measure->trials_min,
                    measure->trials_max, until, plan_duration(arena, measure->max_time_ns)),
       arena_format(arena, "%" PRIu32 " for warm-up", measure->warmup),
-      plan_trial(arena, bench),
+      plan_trial(arena, def),
       arena_format(arena, "verify %s", verify_text(measure->verify)),
       arena_format(arena, "host_cache %s", host_cache_text(measure->host_cache)),
       arena_format(arena, "device_cache %s", cache_state_text(measure->device_cache)),
@@ -62,10 +62,10 @@ static const char *plan_endpoint(struct arena *arena, const struct endpoint *end
 }
 
 /* The loads of a case; "" without any. */
-static const char *plan_loads(struct arena *arena, const struct bench_case *bench) {
+static const char *plan_loads(struct arena *arena, const struct case_def *def) {
   const char *text = "";
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     char size[UNITS_TEXT_MAX];
     if (flow->role == FLOW_LOAD) {
       units_format_size(flow->size_bytes, size);
@@ -88,26 +88,26 @@ struct plan_block {
 
 static struct plan_block plan_describe_block(const struct plan *plan, size_t first,
                                              struct arena *arena) {
-  const char *block = plan->cases[first].bench.block;
+  const char *block = plan->cases[first].def.block;
   struct plan_block found = {.name = block,
                              .settings = "",
-                             .loads = plan_loads(arena, &plan->cases[first].bench),
+                             .loads = plan_loads(arena, &plan->cases[first].def),
                              .same_loads = true};
   struct text_index values[PLAN_PARTS];
   for (size_t part = 0; part < PLAN_PARTS; part++) {
     values[part] = (struct text_index){.arena = arena};
   }
   for (size_t i = first; i < plan->case_count; i++) {
-    const struct bench_case *bench = &plan->cases[i].bench;
-    if (strcmp(bench->block, block) != 0 || plan->cases[i].skip_reason != NULL) {
+    const struct case_def *def = &plan->cases[i].def;
+    if (strcmp(def->block, block) != 0 || plan->cases[i].skip_reason != NULL) {
       continue;
     }
     const char *parts[PLAN_PARTS];
-    plan_measure(arena, bench, parts);
+    plan_measure(arena, def, parts);
     for (size_t part = 0; part < PLAN_PARTS; part++) {
       (void)text_index_number(&values[part], parts[part]);
     }
-    found.same_loads = found.same_loads && strcmp(plan_loads(arena, bench), found.loads) == 0;
+    found.same_loads = found.same_loads && strcmp(plan_loads(arena, def), found.loads) == 0;
   }
   for (size_t part = 0; part < PLAN_PARTS; part++) {
     const char *either = "";
@@ -139,7 +139,7 @@ static void plan_put_blocks(struct document *document, const struct plan_block *
 static bool plan_is_first_of_block(const struct plan *plan, size_t at) {
   for (size_t i = 0; i < at; i++) {
     if (plan->cases[i].skip_reason == NULL &&
-        strcmp(plan->cases[i].bench.block, plan->cases[at].bench.block) == 0) {
+        strcmp(plan->cases[i].def.block, plan->cases[at].def.block) == 0) {
       return false;
     }
   }
@@ -176,7 +176,7 @@ void plan_put_details(struct document *document, const struct plan *plan) {
   size_t count = 0;
   size_t capacity = 0;
   for (size_t i = 0; i < plan->case_count; i++) {
-    const char *block = plan->cases[i].bench.block;
+    const char *block = plan->cases[i].def.block;
     if (strcmp(block, last) != 0 && plan_is_first_of_block(plan, i)) {
       *ARENA_ADD(&arena, blocks, count, &capacity) = plan_describe_block(plan, i, &arena);
     }

@@ -30,11 +30,11 @@ JSON_OBJECT(plan_json_flow, PLAN_FLOW, const struct flow *flow)
 
 /* The work of a case of another kind than transfer: the members of that part of its definition,
  * which haul schema scenario describes. */
-static void plan_json_work(struct json_out *json, const struct bench_case *bench) {
-  json_t *definition = json_loads(bench->definition, 0, NULL);
+static void plan_json_work(struct json_out *json, const struct case_def *def) {
+  json_t *definition = json_loads(def->definition, 0, NULL);
   const char *key;
   json_t *value;
-  json_object_foreach(json_object_get(definition, case_kind_text(bench->kind)), key, value) {
+  json_object_foreach(json_object_get(definition, case_kind_text(def->kind)), key, value) {
     char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     json_out_raw(json, key, text != NULL ? text : "null");
     free(text);
@@ -47,26 +47,26 @@ static void plan_json_work_shape(struct json_shape *shape) {
 }
 
 #define PLAN_CASE(X)                                                                               \
-  X("case", text, bench->name)                                                                     \
-  X("block", text, bench->block)                                                                   \
-  X("path", text, bench->path)                                                                     \
+  X("case", text, def->name)                                                                       \
+  X("block", text, def->block)                                                                     \
+  X("path", text, def->path)                                                                       \
   X("axes", text, c->axes)                                                                         \
-  X("case_key", text, bench->key)                                                                  \
-  X("kind", text, case_kind_text(bench->kind))                                                     \
-  X("work", option, plan_json_work, bench->kind != CASE_TRANSFER, bench)                           \
-  X("flows", array, plan_json_flow, i, bench->flow_count, &bench->flows[i])                        \
-  X("payload_bytes", integer, bench->payload_bytes)                                                \
-  X("traffic_bytes", integer, bench->traffic_bytes)                                                \
-  X("limited_by", text, limit_text(bench->limit))                                                  \
+  X("case_key", text, def->key)                                                                    \
+  X("kind", text, case_kind_text(def->kind))                                                       \
+  X("work", option, plan_json_work, def->kind != CASE_TRANSFER, def)                               \
+  X("flows", array, plan_json_flow, i, def->flow_count, &def->flows[i])                            \
+  X("payload_bytes", integer, def->payload_bytes)                                                  \
+  X("traffic_bytes", integer, def->traffic_bytes)                                                  \
+  X("limited_by", text, limit_text(def->limit))                                                    \
   X("peak_bytes_per_second", known,                                                                \
-    bench->peak_bytes_per_second > 0 && !limit_is_of_operations(bench->limit),                     \
-    bench->peak_bytes_per_second)                                                                  \
+    def->peak_bytes_per_second > 0 && !limit_is_of_operations(def->limit),                         \
+    def->peak_bytes_per_second)                                                                    \
   X("estimate_ns", integer, c->estimate_ns)                                                        \
   X("longest_ns", integer, c->longest_ns)                                                          \
   X("host_bytes", integer, c->host_bytes)                                                          \
   X("gpu_bytes", integer, c->gpu_bytes)                                                            \
   X("skip_reason", text, c->skip_reason)
-JSON_OBJECT(plan_json_case, PLAN_CASE, const struct plan_case *c, const struct bench_case *bench)
+JSON_OBJECT(plan_json_case, PLAN_CASE, const struct plan_case *c, const struct case_def *def)
 
 #define PLAN_DUPLICATE(X)                                                                          \
   X("case", text, duplicate->name)                                                                 \
@@ -121,7 +121,7 @@ enum status plan_print_json(const struct plan *plan, uint32_t processes, FILE *s
   json_out_open(json, "cases", '[');
   for (size_t i = 0; status == STATUS_OK && i < plan->case_count; i++) {
     json_out_break(json);
-    JSON_PUT_object(NULL, plan_json_case, &plan->cases[i], &plan->cases[i].bench)
+    JSON_PUT_object(NULL, plan_json_case, &plan->cases[i], &plan->cases[i].def)
         plan_json_flush(json, PLAN_CHUNK, stream, &status, err);
   }
   json_out_close(json);

@@ -41,11 +41,10 @@ static void use_path(struct case_use *use, const struct machine *machine,
   use_link(use, machine, &path->to);
 }
 
-void case_use_add(struct case_use *use, const struct machine *machine,
-                  const struct bench_case *bench_case) {
-  use->gpus |= engine_case_gpus(bench_case);
+void case_use_add(struct case_use *use, const struct machine *machine, const struct case_def *def) {
+  use->gpus |= engine_case_gpus(def);
   struct case_path path;
-  for (uint32_t i = 0; engine_case_path(bench_case, i, &path); i++) {
+  for (uint32_t i = 0; engine_case_path(def, i, &path); i++) {
     use_path(use, machine, &path);
   }
 }
@@ -91,7 +90,7 @@ static struct case_use claim_find_use(const struct plan *plan) {
   struct case_use use = {0};
   for (size_t i = 0; i < plan->case_count; i++) {
     if (plan->cases[i].skip_reason == NULL) {
-      case_use_add(&use, plan->machine, &plan->cases[i].bench);
+      case_use_add(&use, plan->machine, &plan->cases[i].def);
     }
   }
   return use;

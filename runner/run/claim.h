@@ -24,8 +24,7 @@ _Static_assert(MACHINE_GPUS_MAX <= 32, "a bit for each GPU");
 
 /* Add what the case uses: begin with a zeroed struct. Traffic between GPUs is of the host unless it
  * stays on NVLink; calls of the driver are, because a processor makes them. */
-void case_use_add(struct case_use *use, const struct machine *machine,
-                  const struct bench_case *bench_case);
+void case_use_add(struct case_use *use, const struct machine *machine, const struct case_def *def);
 
 struct claim_request {
   const struct common_options *common;

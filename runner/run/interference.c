@@ -180,11 +180,10 @@ static void interference_note_hidden(struct interference_gpu *seen, int32_t numb
 }
 
 void interference_find(struct interference *interference, const struct machine *machine,
-                       const struct bench_case *bench_case, const struct claim *claim,
-                       struct notes *notes) {
+                       const struct case_def *def, const struct claim *claim, struct notes *notes) {
   struct case_use use = {0};
   const uint64_t now_ns = clock_now_ns();
-  case_use_add(&use, machine, bench_case);
+  case_use_add(&use, machine, def);
   const uint32_t shared = claim_note_others(claim, &use, notes);
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
     struct interference_gpu *seen = &interference->gpus[i];

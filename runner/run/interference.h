@@ -43,5 +43,4 @@ void interference_add(struct interference *interference, const struct telemetry_
 /* Adds what slowed the case, from the samples since the last call and from the claim (NULL = none).
  */
 void interference_find(struct interference *interference, const struct machine *machine,
-                       const struct bench_case *bench_case, const struct claim *claim,
-                       struct notes *notes);
+                       const struct case_def *def, const struct claim *claim, struct notes *notes);

@@ -32,7 +32,7 @@ enum { TRY_MS = 20, GATHER_MS = 250, PATIENT_MS = 600000 };
 
 static bool run_already_done(void *context, uint32_t process, size_t case_index) {
   const struct run_state *state = context;
-  return record_has_case(state->record, process, state->plan->cases[case_index].bench.key);
+  return record_has_case(state->record, process, state->plan->cases[case_index].def.key);
 }
 
 /* A case is reported once it is committed. */
@@ -128,10 +128,10 @@ static void run_note_wrong(const struct run_state *state, const struct case_repo
   size_t *count = broken ? &outcome->broken : &outcome->failed;
   if ((*count)++ == 0) {
     (void)snprintf(first, sizeof outcome->first_broken, "%s: %s: %s",
-                   state->plan->cases[report->case_index].bench.name, case_status_text(status),
+                   state->plan->cases[report->case_index].def.name, case_status_text(status),
                    ok ? "but a GPU took no work after it" : report->outcome->reason);
     struct case_use use = {0};
-    case_use_add(&use, state->plan->machine, &state->plan->cases[report->case_index].bench);
+    case_use_add(&use, state->plan->machine, &state->plan->cases[report->case_index].def);
     outcome->broken_gpus = broken ? use.gpus : outcome->broken_gpus;
   }
 }
@@ -139,16 +139,16 @@ static void run_note_wrong(const struct run_state *state, const struct case_repo
 static enum status run_take_case(void *context, const struct case_report *report,
                                  struct error *err) {
   struct run_state *state = context;
-  const struct bench_case *bench_case = &state->plan->cases[report->case_index].bench;
+  const struct case_def *def = &state->plan->cases[report->case_index].def;
   struct notes slowed = {0};
   claim_look(state->request->claim);
-  interference_find(&state->interference, state->plan->machine, bench_case, state->request->claim,
+  interference_find(&state->interference, state->plan->machine, def, state->request->claim,
                     &slowed);
   struct case_report marked;
   if (!settle_add(&state->settle, report, &marked)) {
     status_line_clear(&state->line);
     say_warning(state->request->common,
-                "case %s: %s when measured again (%s); its earlier results stay", bench_case->name,
+                "case %s: %s when measured again (%s); its earlier results stay", def->name,
                 case_status_text(report->outcome->status), report->outcome->reason);
     return STATUS_OK;
   }
@@ -159,7 +159,7 @@ static enum status run_take_case(void *context, const struct case_report *report
       report->visit == 0 || report->outcome->status != CASE_OK;
   state->done += report->visit == 0;
   run_note_wrong(state, report);
-  status_line_case(&state->line, bench_case, &marked, state->done, state->total);
+  status_line_case(&state->line, def, &marked, state->done, state->total);
   run_say_written(state);
   return STATUS_OK;
 }
@@ -193,7 +193,7 @@ static enum status run_take_telemetry(void *context, const struct telemetry_samp
 static void run_take_progress(void *context, const struct progress *progress) {
   struct run_state *state = context;
   state->total = progress->total;
-  if (*state->request->interrupted == 1 && !state->interrupt_said && progress->bench != NULL) {
+  if (*state->request->interrupted == 1 && !state->interrupt_said && progress->def != NULL) {
     state->interrupt_said = true;
     status_line_interrupted(&state->line, progress);
   }

@@ -42,7 +42,7 @@ static struct settle_case *settle_find(struct settle *settle, uint32_t process, 
 
 /* Whether its scenario leaves it to the trials when to stop. */
 static bool settle_may_visit(const struct settle *settle, size_t case_index) {
-  const struct measure *measure = &settle->plan->cases[case_index].bench.measure;
+  const struct measure *measure = &settle->plan->cases[case_index].def.measure;
   return settle->wanted && measure->min_time_ns == 0 &&
          measure->trials_max >= INTERVAL_TRIALS_MIN && measure->trials_min < measure->trials_max;
 }
@@ -83,9 +83,9 @@ static void settle_append_visit(struct visits_read *visits, const struct case_re
 }
 
 /* Whether a measured flow copies between the same places as this one, the other way. */
-static bool settle_is_opposite(const struct bench_case *bench, const struct flow *other) {
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+static bool settle_is_opposite(const struct case_def *def, const struct flow *other) {
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     if (flow->role == FLOW_MEASURED && flow->source.place == other->target.place &&
         flow->source.index == other->target.index && flow->target.place == other->source.place &&
         flow->target.index == other->source.index) {
@@ -97,23 +97,23 @@ static bool settle_is_opposite(const struct bench_case *bench, const struct flow
 
 /* Whether a flow tells which trials of the others are undisturbed: a load or, of two measured
  * directions, the one from a GPU to the host, which the hardware serves first. */
-static bool settle_is_load(const struct bench_case *bench, const struct flow *flow) {
+static bool settle_is_load(const struct case_def *def, const struct flow *flow) {
   return flow->role == FLOW_LOAD ||
          (flow->source.place == PLACE_GPU && flow->target.place == PLACE_NUMA &&
-          settle_is_opposite(bench, flow));
+          settle_is_opposite(def, flow));
 }
 
 /* What an iteration of the loads took in each trial, for free(); NULL: not all loads copy in the
  * other direction, or there is none. Loads go on alone when the other flows end. So they have
  * another rate in trials of another number of iterations than the last: 0. */
-static double *settle_load_times(const struct bench_case *bench, const struct case_report *report) {
+static double *settle_load_times(const struct case_def *def, const struct case_report *report) {
   uint32_t loads = 0;
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
-    if (flow->role == FLOW_LOAD && !settle_is_opposite(bench, flow)) {
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
+    if (flow->role == FLOW_LOAD && !settle_is_opposite(def, flow)) {
       return NULL;
     }
-    loads += settle_is_load(bench, flow);
+    loads += settle_is_load(def, flow);
   }
   if (loads == 0) {
     return NULL;
@@ -127,7 +127,7 @@ static double *settle_load_times(const struct bench_case *bench, const struct ca
       const struct flow_trial *flow = &report->flow_trials[at];
       const double iterations =
           (double)(flow->iterations > 0 ? flow->iterations : trial->iterations);
-      if (flow->flow < bench->flow_count && settle_is_load(bench, &bench->flows[flow->flow]) &&
+      if (flow->flow < def->flow_count && settle_is_load(def, &def->flows[flow->flow]) &&
           trial->iterations == report->trials[report->trial_count - 1].iterations) {
         times[i] += (double)flow->elapsed_ns / (iterations * loads);
       }
@@ -138,10 +138,9 @@ static double *settle_load_times(const struct bench_case *bench, const struct ca
 
 static void settle_judge(const struct settle *settle, const struct case_report *report, bool noisy,
                          struct visits_found *found) {
-  const struct bench_case *bench = &settle->plan->cases[report->case_index].bench;
-  double *load_ns = settle_load_times(bench, report);
-  visits_judge(report->trials, load_ns, report->trial_count, bench->measure.precision, noisy,
-               found);
+  const struct case_def *def = &settle->plan->cases[report->case_index].def;
+  double *load_ns = settle_load_times(def, report);
+  visits_judge(report->trials, load_ns, report->trial_count, def->measure.precision, noisy, found);
   free(load_ns);
 }
 
@@ -174,10 +173,10 @@ bool settle_add(struct settle *settle, const struct case_report *report,
 }
 
 /* Whether bytes leave a GPU or a node of the host, on a way that others may use. */
-static bool settle_crosses(const struct bench_case *bench) {
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct endpoint *source = &bench->flows[i].source;
-    const struct endpoint *target = &bench->flows[i].target;
+static bool settle_crosses(const struct case_def *def) {
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct endpoint *source = &def->flows[i].source;
+    const struct endpoint *target = &def->flows[i].target;
     if (source->place != target->place || source->index != target->index) {
       return true;
     }
@@ -207,10 +206,10 @@ static void settle_look(struct settle *settle, struct record *resumed) {
       continue;
     }
     if (item->visits.trial_count == 0 && resumed != NULL &&
-        record_read_visits(resumed, settle->process, plan_case->bench.key, &item->visits)) {
+        record_read_visits(resumed, settle->process, plan_case->def.key, &item->visits)) {
       settle_judge_again(settle, i, false);
     }
-    item->noisy = settle_crosses(&plan_case->bench);
+    item->noisy = settle_crosses(&plan_case->def);
     settle->crossing += item->noisy;
     if (item->noisy && item->visits.trial_count > 0) {
       imprecise += !item->found.precise;

@@ -45,9 +45,8 @@ static void status_line_describe_pause(const struct progress *progress, char *te
 }
 
 /* "55.2 GB/s" of trials of a case, and how many there are; "" while there are none. */
-static uint32_t status_line_describe_rate(const struct bench_case *bench,
-                                          const struct trial *trials, size_t count, char *text,
-                                          size_t size) {
+static uint32_t status_line_describe_rate(const struct case_def *def, const struct trial *trials,
+                                          size_t count, char *text, size_t size) {
   text[0] = '\0';
   SCOPED(memory_free) double *scratch = calloc(count + 1, sizeof *scratch);
   if (scratch == NULL) {
@@ -56,7 +55,7 @@ static uint32_t status_line_describe_rate(const struct bench_case *bench,
   struct summary summary;
   summary_of_trials(trials, count, scratch, &summary);
   if (summary.count > 0 && summary.median_ns > 0) {
-    plan_describe_rate(bench, summary.median_ns, text, size);
+    plan_describe_rate(def, summary.median_ns, text, size);
   }
   return summary.count;
 }
@@ -72,8 +71,7 @@ static void status_line_say(struct status_line *line, const struct progress *pro
   say_note(line->common, "%zu of %zu %s after %u min%s%s%s%s", progress->done, progress->total,
            progress->process_count > 1 ? "measurements" : "cases",
            (unsigned)(line->said_ns / say_every_ns), left[0] != '\0' ? ", about " : "", left,
-           progress->bench != NULL ? "; now " : "",
-           progress->bench != NULL ? progress->bench->name : "");
+           progress->def != NULL ? "; now " : "", progress->def != NULL ? progress->def->name : "");
 }
 
 void status_line_show(struct status_line *line, const struct progress *progress) {
@@ -86,8 +84,8 @@ void status_line_show(struct status_line *line, const struct progress *progress)
   char text[512];
   char what[64] = "";
   char rate[STATUS_LINE_RATE_MAX] = "";
-  if (progress->bench != NULL) {
-    (void)status_line_describe_rate(progress->bench, progress->trials, progress->trial_count, rate,
+  if (progress->def != NULL) {
+    (void)status_line_describe_rate(progress->def, progress->trials, progress->trial_count, rate,
                                     sizeof rate);
     if (rate[0] == '\0') { /* cases are short: the one before says how it goes */
       (void)snprintf(rate, sizeof rate, line->last[0] != '\0' ? "last: %s" : "%s", line->last);
@@ -104,7 +102,7 @@ void status_line_show(struct status_line *line, const struct progress *progress)
   }
   (void)snprintf(text, sizeof text, "[%zu/%zu] %s%s%s%s%s%s", progress->done, progress->total, left,
                  left[0] != '\0' ? "  " : "", rate, rate[0] != '\0' ? "  " : "",
-                 progress->bench != NULL ? progress->bench->name : "", what);
+                 progress->def != NULL ? progress->def->name : "", what);
   line->shown = say_progress(line->common, text);
 }
 
@@ -119,7 +117,7 @@ void status_line_interrupted(struct status_line *line, const struct progress *pr
   const uint64_t left_ns = progress->case_left_ns;
   status_line_clear(line);
   say_note(line->common, "interrupted: finishing %s, which %s%s, and is stopped after %s; %s",
-           progress->bench->name,
+           progress->def->name,
            left_ns == 0                   ? "takes longer than was planned"
            : left_ns <= SUPERVISE_STOP_NS ? "should end within "
                                           : "may take ",
@@ -151,13 +149,13 @@ static void status_line_put_notes(struct strbuf *text, const struct notes *notes
   }
 }
 
-void status_line_case(struct status_line *line, const struct bench_case *bench_case,
+void status_line_case(struct status_line *line, const struct case_def *def,
                       const struct case_report *report, size_t done, size_t total) {
   const struct case_outcome *outcome = report->outcome;
   const bool ok = outcome->status == CASE_OK;
   uint32_t count = 0;
   if (line->terminal || line->common->verbose) {
-    count = status_line_describe_rate(bench_case, report->trials, report->trial_count, line->last,
+    count = status_line_describe_rate(def, report->trials, report->trial_count, line->last,
                                       sizeof line->last);
   }
   if (ok && !line->common->verbose) {
@@ -172,8 +170,8 @@ void status_line_case(struct status_line *line, const struct bench_case *bench_c
   status_line_put_notes(&notes, &outcome->notes);
   status_line_put_notes(&notes, report->slowed);
   const int length =
-      ok ? asprintf(&text, "[%zu/%zu] %s: ok%s%s", done, total, bench_case->name, rate, notes.text)
-         : asprintf(&text, "case %s: %s: %s", bench_case->name, case_status_text(outcome->status),
+      ok ? asprintf(&text, "[%zu/%zu] %s: ok%s%s", done, total, def->name, rate, notes.text)
+         : asprintf(&text, "case %s: %s: %s", def->name, case_status_text(outcome->status),
                     outcome->reason);
   if (length < 0) {
     abort();

@@ -26,7 +26,7 @@ void status_line_clear(struct status_line *line);
 void status_line_interrupted(struct status_line *line, const struct progress *progress);
 /* Keep the line of a case under -v, or a warning when the case went wrong, for
  * status_line_written(). done and total are those of the progress. */
-void status_line_case(struct status_line *line, const struct bench_case *bench_case,
+void status_line_case(struct status_line *line, const struct case_def *def,
                       const struct case_report *report, size_t done, size_t total);
 /* The cases so far are recorded: say their lines. */
 void status_line_written(struct status_line *line);

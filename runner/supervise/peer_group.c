@@ -30,7 +30,7 @@ static uint32_t peer_group_count(const struct peer_group *group, const struct pl
   uint32_t processes = 0;
   for (size_t i = 0; i < plan->case_count; i++) {
     processes |=
-        plan->cases[i].skip_reason == NULL ? peer_group_needed(group, &plan->cases[i].bench) : 0;
+        plan->cases[i].skip_reason == NULL ? peer_group_needed(group, &plan->cases[i].def) : 0;
   }
   uint32_t count = 0;
   while (processes >> (count + 1) != 0) {

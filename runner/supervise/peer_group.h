@@ -11,7 +11,7 @@
 /* What the processes do until the socket ends, and which of them a case needs (bit i: process i).
  */
 typedef void peer_serving(int fd, const struct machine *machine, uint32_t process);
-typedef uint32_t peer_needing(const struct bench_case *bench_case);
+typedef uint32_t peer_needing(const struct case_def *def);
 
 struct peer_group {
   peer_needing *needs; /* NULL: no case has memory of another process */
@@ -24,8 +24,8 @@ struct peer_group {
 enum status peer_group_start(struct peer_group *group, const struct plan *plan, peer_needing *needs,
                              peer_serving *serve, struct error *err) CHECK_RESULT;
 static inline uint32_t peer_group_needed(const struct peer_group *group,
-                                         const struct bench_case *bench_case) {
-  return group->needs != NULL ? group->needs(bench_case) : 0;
+                                         const struct case_def *def) {
+  return group->needs != NULL ? group->needs(def) : 0;
 }
 /* The worker has ended. They free what they have first; patience NULL: kill them. */
 void peer_group_end(struct peer_group *group, struct child_patience *patience);

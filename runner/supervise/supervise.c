@@ -73,7 +73,7 @@ static void supervise_report_progress(struct supervisor *supervisor, uint64_t no
   uint64_t running_ns = supervisor->case_started_ns ? now_ns - supervisor->case_started_ns : 0;
   progress->elapsed_ns = now_ns - supervisor->started_ns;
   progress->trials = supervisor->collect.trials.items;
-  progress->trial_count = progress->bench != NULL ? supervisor->collect.trials.count : 0;
+  progress->trial_count = progress->def != NULL ? supervisor->collect.trials.count : 0;
   progress->pause_left_ns =
       supervisor->pause_end_ns > now_ns ? supervisor->pause_end_ns - now_ns : 0;
   progress->case_left_ns =
@@ -383,7 +383,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   struct error_counts before[MACHINE_GPUS_MAX];
   supervise_warn_of_silence(supervisor,
                             sampler_ask_before(&supervisor->sampler, item->gpus, before));
-  supervisor->case_processes = peer_group_needed(&supervisor->worker.group, &item->bench);
+  supervisor->case_processes = peer_group_needed(&supervisor->worker.group, &item->def);
   char peer[PEER_TEXT_MAX];
   if (peer_group_has_lost(&supervisor->worker.group, supervisor->case_processes, peer)) {
     (void)worker_end(&supervisor->worker, true);
@@ -404,7 +404,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   collect_clear(&supervisor->collect);
   supervisor->case_started_ns = child_now_ns();
   supervisor->case_longest_ns = item->longest_ns;
-  supervisor->progress.bench = &item->bench;
+  supervisor->progress.def = &item->def;
   supervise_report_progress(supervisor, supervisor->case_started_ns);
 
   struct case_outcome outcome;
@@ -423,7 +423,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
     return supervisor->progress.visit == 0 ? supervise_end_budget(supervisor, err) : STATUS_OK;
   }
   if (!ended) {
-    return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->bench.name);
+    return error_set(err, STATUS_INTERRUPTED, "interrupted in case %s", item->def.name);
   }
   struct error_counts after[MACHINE_GPUS_MAX];
   supervise_warn_of_silence(
@@ -433,7 +433,7 @@ static enum status supervise_run_case(struct supervisor *supervisor, size_t case
   }
   supervisor->lost = 0;
   supervisor->progress.done += supervisor->progress.visit == 0;
-  supervisor->progress.bench = NULL;
+  supervisor->progress.def = NULL;
   enum status status = supervise_hand_over(supervisor, case_index, &report, err);
   supervise_report_progress(supervisor, child_now_ns());
   return status;

@@ -60,15 +60,15 @@ struct case_report {
 
 struct progress {
   uint32_t process, process_count;
-  size_t done, total;             /* cases over all processes; skipped and resumed ones apart */
-  const struct bench_case *bench; /* being measured; NULL between */
-  uint32_t visit;                 /* of the cases that are measured; from 1 on `done` stays */
-  const struct trial *trials;     /* of it, as they came so far */
+  size_t done, total;         /* cases over all processes; skipped and resumed ones apart */
+  const struct case_def *def; /* being measured; NULL between */
+  uint32_t visit;             /* of the cases that are measured; from 1 on `done` stays */
+  const struct trial *trials; /* of it, as they came so far */
   size_t trial_count;
   uint64_t elapsed_ns;
   uint64_t left_ns;       /* estimate, corrected by how the run went so far; with the pauses */
   uint64_t pause_left_ns; /* until `process` begins; 0 = no pause */
-  uint64_t case_left_ns;  /* longest that `bench` should still take; 0 = it takes longer already */
+  uint64_t case_left_ns;  /* longest that `def` should still take; 0 = it takes longer already */
 };
 
 /* The receiver. A callback that returns other than STATUS_OK ends the run with that status. All

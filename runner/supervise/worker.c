@@ -67,9 +67,9 @@ static void worker_take_flow_trial(void *context, const struct flow_trial *flow_
 static bool worker_measure(int fd, struct engine *engine, const struct supervise_ops *ops,
                            const struct plan *plan, uint64_t case_index, uint32_t *iterations) {
   struct outbox outbox = {.fd = fd, .flushed_ns = child_now_ns()};
-  struct bench_case bench = plan->cases[case_index].bench;
+  struct case_def def = plan->cases[case_index].def;
   if (*iterations > 0) {
-    visits_shorten(&bench.measure, *iterations);
+    visits_shorten(&def.measure, *iterations);
   }
   message_init(&outbox.trials, MESSAGE_TRIALS, case_index);
   message_init(&outbox.flow_trials, MESSAGE_FLOW_TRIALS, case_index);
@@ -78,7 +78,7 @@ static bool worker_measure(int fd, struct engine *engine, const struct supervise
   struct message finished;
   message_init(&finished, MESSAGE_FINISHED, case_index);
   struct error err = {0};
-  enum status status = ops->engine_run_case(engine, &bench, &sink, &finished.outcome, &err);
+  enum status status = ops->engine_run_case(engine, &def, &sink, &finished.outcome, &err);
   if (*iterations == 0 && finished.outcome.status == CASE_OK) {
     *iterations = finished.outcome.iterations;
   }
@@ -106,7 +106,7 @@ static noreturn void worker_run(int fd, const struct plan *plan, const struct su
   }
   for (size_t i = 0; ops->engine_expect != NULL && i < plan->case_count; i++) {
     if (plan->cases[i].skip_reason == NULL) {
-      ops->engine_expect(engine, &plan->cases[i].bench);
+      ops->engine_expect(engine, &plan->cases[i].def);
     }
   }
   uint32_t *iterations = memory_new(plan->case_count + 1, sizeof *iterations);
@@ -114,7 +114,7 @@ static noreturn void worker_run(int fd, const struct plan *plan, const struct su
   worker_send(fd, &message);
   for (size_t i = 0; ahead && ops->engine_prepare != NULL && i < plan->case_count; i++) {
     if (plan->cases[i].skip_reason == NULL) {
-      ops->engine_prepare(engine, &plan->cases[i].bench);
+      ops->engine_prepare(engine, &plan->cases[i].def);
       ahead = false;
     }
   }

@@ -11,13 +11,13 @@ struct supervise_ops {
   enum status (*engine_new)(const struct machine *machine, struct peers *peers,
                             struct engine **engine, struct error *err);
   /* Both may be NULL: no case has memory of another process. */
-  uint32_t (*engine_case_processes)(const struct bench_case *bench_case);
+  uint32_t (*engine_case_processes)(const struct case_def *def);
   void (*engine_serve)(int fd, const struct machine *machine, uint32_t process);
   /* Of every case of the plan, before the first is run; may be NULL. */
-  void (*engine_expect)(struct engine *engine, const struct bench_case *bench_case);
+  void (*engine_expect)(struct engine *engine, const struct case_def *def);
   /* For the first case of a worker that is started ahead; may be NULL. */
-  void (*engine_prepare)(struct engine *engine, const struct bench_case *bench_case);
-  enum status (*engine_run_case)(struct engine *engine, const struct bench_case *bench_case,
+  void (*engine_prepare)(struct engine *engine, const struct case_def *def);
+  enum status (*engine_run_case)(struct engine *engine, const struct case_def *def,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err);
   void (*engine_free)(struct engine *engine);

@@ -54,29 +54,29 @@ static double median(double *values, uint32_t count) {
   return values[count / 2];
 }
 
-static struct bench_case new_case(enum case_kind kind) {
-  return (struct bench_case){.kind = kind,
-                             .key = "",
-                             .definition = "{}",
-                             .block = "bench",
-                             .name = "bench",
-                             .path = "bench",
-                             .measure = {.trials_min = 11,
-                                         .trials_max = TRIALS_MAX,
-                                         .warmup = 1,
-                                         .max_time_ns = UINT64_C(100000000),
-                                         .min_trial_ns = 200000,
-                                         .precision = 0.002,
-                                         .verify = VERIFY_ONCE}};
+static struct case_def new_case(enum case_kind kind) {
+  return (struct case_def){.kind = kind,
+                           .key = "",
+                           .definition = "{}",
+                           .block = "bench",
+                           .name = "bench",
+                           .path = "bench",
+                           .measure = {.trials_min = 11,
+                                       .trials_max = TRIALS_MAX,
+                                       .warmup = 1,
+                                       .max_time_ns = UINT64_C(100000000),
+                                       .min_trial_ns = 200000,
+                                       .precision = 0.002,
+                                       .verify = VERIFY_ONCE}};
 }
 
-static struct medians run(struct bench *bench, const struct bench_case *bench_case) {
+static struct medians run(struct bench *bench, const struct case_def *def) {
   const struct trial_sink sink = {
       .context = bench, .trial = take_trial, .flow_trial = take_flow_trial};
   struct case_outcome outcome;
   struct error err = {0};
   bench->count = 0;
-  if (engine_run_case(bench->engine, bench_case, &sink, &outcome, &err) != STATUS_OK ||
+  if (engine_run_case(bench->engine, def, &sink, &outcome, &err) != STATUS_OK ||
       outcome.status != CASE_OK || bench->count == 0) {
     (void)fprintf(stderr, "%s: %s\n", case_status_text(outcome.status), outcome.reason);
     return (struct medians){0};
@@ -86,7 +86,7 @@ static struct medians run(struct bench *bench, const struct bench_case *bench_ca
                           .cycles = median(bench->cycles, bench->count)};
 }
 
-static void run_shapes(struct bench *bench, struct bench_case *bench_case) {
+static void run_shapes(struct bench *bench, struct case_def *def) {
   const uint32_t blocks[] = {128, 256, 512, 1024};
   const uint32_t per_sm[] = {0, 1, 2, 4, 8, 16}; /* of 2048 threads; 0: a full grid */
   struct stream *stream = &bench->work.stream;
@@ -100,7 +100,7 @@ static void run_shapes(struct bench *bench, struct bench_case *bench_case) {
         stream->grid =
             waves == 0 ? STREAM_GRID_FULL
                        : waves * bench->machine->gpus[bench->gpu].sm_count * (2048 / stream->block);
-        const struct medians found = run(bench, bench_case);
+        const struct medians found = run(bench, def);
         if (found.ok) {
           (void)printf("%8.1f GB/s  %-5s %s  %2u bytes  unroll %u  block %4u  grid ",
                        (double)bytes / found.ns, stream_op_text(stream->op),
@@ -115,26 +115,26 @@ static void run_shapes(struct bench *bench, struct bench_case *bench_case) {
 
 static void bench_stream(struct bench *bench, uint64_t mib) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
-    struct bench_case bench_case = new_case(CASE_STREAM);
-    bench_case.work = &bench->work;
+    struct case_def def = new_case(CASE_STREAM);
+    def.work = &bench->work;
     bench->work.stream = (struct stream){
         .op = (enum stream_op)op,
         .type = NUMBER_F64,
         .memory = {.place = PLACE_GPU, .index = bench->gpu, .memory = MEMORY_DEVICE},
         .size_bytes = mib * MIB};
-    const struct medians usual = run(bench, &bench_case);
+    const struct medians usual = run(bench, &def);
     if (usual.ok) {
       (void)printf("%8.1f GB/s  %-5s f64  defaults\n",
                    (double)stream_op_arrays((enum stream_op)op) * (double)(mib * MIB) / usual.ns,
                    stream_op_text((enum stream_op)op));
     }
-    run_shapes(bench, &bench_case);
+    run_shapes(bench, &def);
   }
 }
 
-static struct bench_case chase_case(struct bench *bench, enum chase_space space) {
-  struct bench_case bench_case = new_case(CASE_CHASE);
-  bench_case.work = &bench->work;
+static struct case_def chase_case(struct bench *bench, enum chase_space space) {
+  struct case_def def = new_case(CASE_CHASE);
+  def.work = &bench->work;
   bench->work.chase =
       (struct chase){.space = space,
                      .gpu = bench->gpu,
@@ -142,11 +142,11 @@ static struct bench_case chase_case(struct bench *bench, enum chase_space space)
                      .footprint_bytes = 64 << 10,
                      .order = CHASE_STRIDED,
                      .hops = 4096};
-  return bench_case;
+  return def;
 }
 
 static void bench_chase(struct bench *bench) {
-  struct bench_case shared = chase_case(bench, CHASE_SHARED);
+  struct case_def shared = chase_case(bench, CHASE_SHARED);
   (void)printf("shared, cycles per hop; rows: threads, columns: stride of 1 to 32 words\n");
   for (bench->work.chase.threads = 1; bench->work.chase.threads <= 1024;
        bench->work.chase.threads *= 2) {
@@ -163,7 +163,7 @@ static void bench_chase(struct bench *bench) {
   (void)printf(
       "own memory, 128 bytes apart in random order, cycles per hop: through L1, past it\n");
   for (uint64_t kib = 16; kib <= 512 << 10; kib += kib < 192 || kib >= 256 ? kib / 2 : 8) {
-    struct bench_case global = chase_case(bench, CHASE_GLOBAL);
+    struct case_def global = chase_case(bench, CHASE_GLOBAL);
     bench->work.chase.order = CHASE_RANDOM;
     bench->work.chase.stride_bytes = 128;
     bench->work.chase.footprint_bytes = kib << 10;
@@ -178,8 +178,8 @@ static void bench_arithmetic(struct bench *bench) {
   for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
     for (int type = op == ARITHMETIC_ADD3 ? NUMBER_I32 : 0; type < (int)number_type_name_count;
          type++) {
-      struct bench_case bench_case = new_case(CASE_ARITHMETIC);
-      bench_case.work = &bench->work;
+      struct case_def def = new_case(CASE_ARITHMETIC);
+      def.work = &bench->work;
       bench->work.arithmetic = (struct arithmetic){.op = (enum arithmetic_op)op,
                                                    .type = (enum number_type)type,
                                                    .gpu = bench->gpu,
@@ -190,14 +190,14 @@ static void bench_arithmetic(struct bench *bench) {
       struct arithmetic *arithmetic = &bench->work.arithmetic;
       (void)printf("%s %s  %6.3f cycles;  operations per clock and SM, ilp 1 to 8:",
                    arithmetic_op_text(arithmetic->op), number_type_text(arithmetic->type),
-                   run(bench, &bench_case).cycles / arithmetic->instructions);
+                   run(bench, &def).cycles / arithmetic->instructions);
       arithmetic->measure = ARITHMETIC_THROUGHPUT;
       arithmetic->block = 1024;
       arithmetic->grid = 2 * sm_count;
       for (arithmetic->ilp = 1; arithmetic->ilp <= 8; arithmetic->ilp *= 2) {
         const double operations = 2.0 * arithmetic->block * arithmetic->instructions *
                                   (arithmetic->type == NUMBER_F16 ? 2 : 1);
-        (void)printf(" %7.2f", operations / run(bench, &bench_case).cycles);
+        (void)printf(" %7.2f", operations / run(bench, &def).cycles);
       }
       (void)printf("\n");
     }

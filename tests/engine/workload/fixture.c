@@ -96,20 +96,20 @@ struct measure fixture_measure(void) {
                           .verify = VERIFY_EVERY};
 }
 
-struct bench_case fixture_transfer(const struct flow *flows, uint32_t count) {
-  struct bench_case bench_case = {.kind = CASE_TRANSFER,
-                                  .key = "",
-                                  .definition = "{}",
-                                  .block = "test",
-                                  .name = "test",
-                                  .path = "test",
-                                  .flows = flows,
-                                  .flow_count = count,
-                                  .measure = fixture_measure()};
+struct case_def fixture_transfer(const struct flow *flows, uint32_t count) {
+  struct case_def def = {.kind = CASE_TRANSFER,
+                         .key = "",
+                         .definition = "{}",
+                         .block = "test",
+                         .name = "test",
+                         .path = "test",
+                         .flows = flows,
+                         .flow_count = count,
+                         .measure = fixture_measure()};
   for (uint32_t i = 0; i < count; i++) {
-    bench_case.payload_bytes += flows[i].role == FLOW_MEASURED ? flow_bytes(&flows[i]) : 0;
+    def.payload_bytes += flows[i].role == FLOW_MEASURED ? flow_bytes(&flows[i]) : 0;
   }
-  return bench_case;
+  return def;
 }
 
 static void take_trial(void *context, const struct trial *trial) {
@@ -124,34 +124,33 @@ static void take_flow_trial(void *context, const struct flow_trial *flow_trial) 
   fixture->flow_trials[fixture->flow_trial_count++] = *flow_trial;
 }
 
-void fixture_run(struct fixture *fixture, const struct bench_case *bench_case) {
+void fixture_run(struct fixture *fixture, const struct case_def *def) {
   const struct trial_sink sink = {
       .context = fixture, .trial = take_trial, .flow_trial = take_flow_trial};
   struct error err = {0};
   fixture->trial_count = 0;
   fixture->flow_trial_count = 0;
-  enum status status = engine_run_case(fixture->engine, bench_case, &sink, &fixture->outcome, &err);
+  enum status status = engine_run_case(fixture->engine, def, &sink, &fixture->outcome, &err);
   if (status != STATUS_OK) {
     fail_msg("%s", err.message);
   }
 }
 
-void fixture_run_ok(struct fixture *fixture, const struct bench_case *bench_case) {
-  fixture_run(fixture, bench_case);
+void fixture_run_ok(struct fixture *fixture, const struct case_def *def) {
+  fixture_run(fixture, def);
   if (fixture->outcome.status != CASE_OK) {
     fail_msg("%s: %s", case_status_text(fixture->outcome.status), fixture->outcome.reason);
   }
-  assert_true(fixture->outcome.verified || fixture->outcome.unproven ||
-              bench_case->kind != CASE_TRANSFER);
-  assert_true(fixture->trial_count >= bench_case->measure.trials_min);
+  assert_true(fixture->outcome.verified || fixture->outcome.unproven || def->kind != CASE_TRANSFER);
+  assert_true(fixture->trial_count >= def->measure.trials_min);
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
     assert_int_equal(fixture->trials[i].status, TRIAL_OK);
     assert_true(fixture->trials[i].elapsed_ns > 0);
   }
 }
 
-void fixture_skips(struct fixture *fixture, const struct bench_case *bench_case, const char *why) {
-  fixture_run(fixture, bench_case);
+void fixture_skips(struct fixture *fixture, const struct case_def *def, const char *why) {
+  fixture_run(fixture, def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_int_equal(fixture->trial_count, 0);
   if (strstr(fixture->outcome.reason, why) == NULL) {

@@ -37,12 +37,12 @@ struct flow fixture_load(enum method method, struct endpoint source, struct endp
 /* Careful and quick: a warm-up, 2 trials, verified. */
 struct measure fixture_measure(void);
 /* A transfer of those flows; payload is filled in. */
-struct bench_case fixture_transfer(const struct flow *flows, uint32_t count);
+struct case_def fixture_transfer(const struct flow *flows, uint32_t count);
 /* Run it; everything that the engine says is in the fixture. */
-void fixture_run(struct fixture *fixture, const struct bench_case *bench_case);
+void fixture_run(struct fixture *fixture, const struct case_def *def);
 /* The same, and it must be ok and verified. */
-void fixture_run_ok(struct fixture *fixture, const struct bench_case *bench_case);
+void fixture_run_ok(struct fixture *fixture, const struct case_def *def);
 /* The same, and it must be skipped, without a trial, for a reason that has `why` in it. */
-void fixture_skips(struct fixture *fixture, const struct bench_case *bench_case, const char *why);
+void fixture_skips(struct fixture *fixture, const struct case_def *def, const char *why);
 /* The flow's method must refuse it for a reason that has `why` in it. */
 void fixture_refuse(const struct fixture *fixture, struct flow flow, const char *why);

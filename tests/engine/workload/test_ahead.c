@@ -13,8 +13,8 @@ static struct flow from_host(uint64_t size_bytes) {
 TEST(a_case_gets_what_it_needs_itself, struct fixture *fixture) {
   const struct flow large = from_host(4 << 20);
   const struct flow small[] = {from_host(2 << 20), from_host(2 << 20)};
-  const struct bench_case later = fixture_transfer(&large, 1);
-  const struct bench_case now = fixture_transfer(small, 2);
+  const struct case_def later = fixture_transfer(&large, 1);
+  const struct case_def now = fixture_transfer(small, 2);
   engine_expect(fixture->engine, &later);
   fixture_run_ok(fixture, &now);
   assert_int_equal(fixture->trial_count, 3);

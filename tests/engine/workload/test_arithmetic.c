@@ -8,10 +8,10 @@
 /* What a case measures; of one at a time. */
 static union work work;
 
-static struct bench_case arithmetic_case(enum arithmetic_op op, enum number_type type) {
-  struct bench_case bench_case = fixture_transfer(NULL, 0);
-  bench_case.kind = CASE_ARITHMETIC;
-  bench_case.work = &work;
+static struct case_def arithmetic_case(enum arithmetic_op op, enum number_type type) {
+  struct case_def def = fixture_transfer(NULL, 0);
+  def.kind = CASE_ARITHMETIC;
+  def.work = &work;
   work.arithmetic = (struct arithmetic){.op = op,
                                         .type = type,
                                         .measure = ARITHMETIC_LATENCY,
@@ -20,19 +20,18 @@ static struct bench_case arithmetic_case(enum arithmetic_op op, enum number_type
                                         .block = 1,
                                         .grid = 1,
                                         .instructions = 4096};
-  bench_case.operations = work.arithmetic.instructions;
-  return bench_case;
+  def.operations = work.arithmetic.instructions;
+  return def;
 }
 
 TEST(every_operation_and_type, struct fixture *fixture) {
   for (int op = 0; op < (int)arithmetic_op_name_count; op++) {
     for (int type = op == ARITHMETIC_ADD3 ? NUMBER_I32 : 0; type < (int)number_type_name_count;
          type++) {
-      struct bench_case bench_case =
-          arithmetic_case((enum arithmetic_op)op, (enum number_type)type);
+      struct case_def def = arithmetic_case((enum arithmetic_op)op, (enum number_type)type);
       for (uint32_t ilp = 1; ilp <= 8; ilp *= 2) {
         work.arithmetic.ilp = ilp;
-        fixture_run_ok(fixture, &bench_case);
+        fixture_run_ok(fixture, &def);
         assert_true(fixture->outcome.verified);
         assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
         assert_true(fixture->trials[0].cycles > 0);
@@ -46,40 +45,40 @@ TEST(every_operation_and_type, struct fixture *fixture) {
 
 /* Every thread leaves a word, on the GPU and for verification on the host. */
 TEST(results_are_a_part_of_the_memory, struct fixture *fixture) {
-  const struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
+  const struct case_def def = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
   uint64_t host_bytes = 0;
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
   work.arithmetic.block = 96;
   work.arithmetic.grid = 200;
-  engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
+  engine_memory_needs(&def, fixture->machine, &host_bytes, gpu_bytes);
   assert_int_equal(host_bytes, 96 * 200 * 8);
   assert_int_equal(gpu_bytes[1], 96 * 200 * 8);
   assert_int_equal(gpu_bytes[0], 0);
 }
 
 TEST(unsupported_arithmetic_gives_its_reason, struct fixture *fixture) {
-  struct bench_case bench_case = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
+  struct case_def def = arithmetic_case(ARITHMETIC_FMA, NUMBER_F32);
   work.arithmetic.ilp = 3;
-  fixture_skips(fixture, &bench_case, "1, 2, 4 or 8");
+  fixture_skips(fixture, &def, "1, 2, 4 or 8");
   work.arithmetic.ilp = 2;
-  fixture_skips(fixture, &bench_case, "one chain by one warp");
+  fixture_skips(fixture, &def, "one chain by one warp");
   work.arithmetic.ilp = 1;
   work.arithmetic.instructions = 4095;
-  fixture_skips(fixture, &bench_case, "a multiple of 512");
+  fixture_skips(fixture, &def, "a multiple of 512");
   work.arithmetic.instructions = 512;
   work.arithmetic.block = 0;
-  fixture_skips(fixture, &bench_case, "at least one");
+  fixture_skips(fixture, &def, "at least one");
   work.arithmetic.block = 1;
   work.arithmetic.gpu = 4;
-  fixture_skips(fixture, &bench_case, "no GPU 4");
+  fixture_skips(fixture, &def, "no GPU 4");
 }
 
 /* No trial is longer than the chains keep to normal numbers. */
 TEST(iterations_end_at_the_most_instructions, struct fixture *fixture) {
-  struct bench_case bench_case = arithmetic_case(ARITHMETIC_MUL, NUMBER_F16);
+  struct case_def def = arithmetic_case(ARITHMETIC_MUL, NUMBER_F16);
   work.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
-  bench_case.measure.min_trial_ns = UINT64_C(1000000000);
-  fixture_run_ok(fixture, &bench_case);
+  def.measure.min_trial_ns = UINT64_C(1000000000);
+  fixture_run_ok(fixture, &def);
   assert_int_equal(((struct fixture *)fixture)->outcome.iterations, 2);
 }
 

@@ -28,23 +28,23 @@ static struct script script;
 static struct trial trials[TRIALS_MAX];
 static uint32_t trial_count;
 
-static const char *refuse_nothing(const struct bench_case *bench_case,
-                                  const struct machine *machine, char reason[CASE_REASON_MAX]) {
-  (void)bench_case;
+static const char *refuse_nothing(const struct case_def *def, const struct machine *machine,
+                                  char reason[CASE_REASON_MAX]) {
+  (void)def;
   (void)machine;
   reason[0] = '\0';
   return NULL;
 }
 
-static enum clock host_clock(const struct bench_case *bench_case) {
-  (void)bench_case;
+static enum clock host_clock(const struct case_def *def) {
+  (void)def;
   return CLOCK_HOST;
 }
 
-static enum status set_up(struct engine *engine, const struct bench_case *bench_case,
+static enum status set_up(struct engine *engine, const struct case_def *def,
                           struct case_outcome *outcome, void **state, struct error *err) {
   (void)engine;
-  (void)bench_case;
+  (void)def;
   outcome->gated = script.gated;
   *state = calloc(1, sizeof(struct made_up));
   return *state != NULL ? STATUS_OK : error_set(err, STATUS_NO_MEMORY, "no memory");
@@ -104,23 +104,23 @@ static void take_flow_trial(void *context, const struct flow_trial *flow_trial) 
   assert_int_equal(flow_trial->elapsed_ns, flow_times[flow_trial->flow].elapsed_ns);
 }
 
-static struct case_outcome measure_case(const struct bench_case *made) {
-  const struct bench_case bench_case = *made;
+static struct case_outcome measure_case(const struct case_def *made) {
+  const struct case_def def = *made;
   const struct trial_sink sink = {.trial = take_trial, .flow_trial = take_flow_trial};
   SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
   struct case_outcome outcome;
   struct error err = {0};
   assert_non_null(machine);
-  const struct workload_ops *ops = bench_case.kind == CASE_OVERHEAD ? &made_up : &made_up_flows;
+  const struct workload_ops *ops = def.kind == CASE_OVERHEAD ? &made_up : &made_up_flows;
   struct engine engine = {.context = {.machine = machine}};
   trial_count = 0;
-  assert_ok(case_run_measure(ops, &engine, &bench_case, &sink, &outcome, &err), &err);
+  assert_ok(case_run_measure(ops, &engine, &def, &sink, &outcome, &err), &err);
   return outcome;
 }
 
 static struct case_outcome measure(const struct measure *measure) {
-  const struct bench_case bench_case = {.kind = CASE_OVERHEAD, .measure = *measure};
-  return measure_case(&bench_case);
+  const struct case_def def = {.kind = CASE_OVERHEAD, .measure = *measure};
+  return measure_case(&def);
 }
 
 static struct measure usual(void) {
@@ -328,13 +328,13 @@ static uint64_t two_microseconds(uint32_t number, uint32_t iterations) {
 /* Two flows of as many bytes in a window of 2 us. */
 static bool is_serialised(uint64_t first_ns, uint64_t second_ns, enum flow_role second_role) {
   const struct flow flows[] = {{.size_bytes = 4096}, {.size_bytes = 4096, .role = second_role}};
-  struct bench_case bench_case = {
+  struct case_def def = {
       .kind = CASE_TRANSFER, .measure = usual(), .flows = flows, .flow_count = 2};
-  bench_case.measure.iterations = 1;
+  def.measure.iterations = 1;
   flow_times[0].elapsed_ns = first_ns;
   flow_times[1].elapsed_ns = second_ns;
   script = (struct script){.elapsed_ns = two_microseconds};
-  const struct case_outcome outcome = measure_case(&bench_case);
+  const struct case_outcome outcome = measure_case(&def);
   assert_int_equal(outcome.status, CASE_OK);
   assert_int_equal(notes_have(&outcome.notes, NOTE_SERIALISED), outcome.serialised);
   return outcome.serialised;

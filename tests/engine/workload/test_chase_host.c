@@ -9,8 +9,8 @@
 
 static union work work;
 
-static struct bench_case chasing(enum memory_kind memory, uint64_t footprint_bytes) {
-  struct bench_case bench = fixture_transfer(NULL, 0);
+static struct case_def chasing(enum memory_kind memory, uint64_t footprint_bytes) {
+  struct case_def def = fixture_transfer(NULL, 0);
   work.chase = (struct chase){.space = CHASE_HOST,
                               .gpu = -1,
                               .by_processor = true,
@@ -21,18 +21,18 @@ static struct bench_case chasing(enum memory_kind memory, uint64_t footprint_byt
                               .order = CHASE_RANDOM,
                               .threads = 1,
                               .hops = 1000};
-  bench.kind = CASE_CHASE;
-  bench.work = &work;
-  bench.operations = work.chase.hops;
-  return bench;
+  def.kind = CASE_CHASE;
+  def.work = &work;
+  def.operations = work.chase.hops;
+  return def;
 }
 
 TEST(every_kind_of_host_memory_is_followed, struct fixture *fixture) {
   static const enum memory_kind kinds[] = {MEMORY_PAGEABLE, MEMORY_PINNED, MEMORY_REGISTERED,
                                            MEMORY_HOST_VMM};
   for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-    const struct bench_case bench = chasing(kinds[i], 1 << 20);
-    fixture_run_ok(fixture, &bench);
+    const struct case_def def = chasing(kinds[i], 1 << 20);
+    fixture_run_ok(fixture, &def);
     assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
     for (uint32_t t = 0; t < fixture->trial_count; t++) {
       assert_true(fixture->trials[t].elapsed_ns > 0);
@@ -46,9 +46,9 @@ TEST(every_kind_of_host_memory_is_followed, struct fixture *fixture) {
 TEST(the_footprint_decides, struct fixture *fixture) {
   uint64_t ns[2];
   for (int large = 0; large < 2; large++) {
-    struct bench_case bench = chasing(MEMORY_PAGEABLE, large ? UINT64_C(256) << 20 : 8 << 10);
-    bench.measure.iterations = 8;
-    fixture_run_ok(fixture, &bench);
+    struct case_def def = chasing(MEMORY_PAGEABLE, large ? UINT64_C(256) << 20 : 8 << 10);
+    def.measure.iterations = 8;
+    fixture_run_ok(fixture, &def);
     ns[large] = fixture->trials[fixture->trial_count - 1].elapsed_ns;
   }
   assert_true(ns[1] > 4 * ns[0]);
@@ -57,28 +57,28 @@ TEST(the_footprint_decides, struct fixture *fixture) {
 TEST(loads_run_beside_it, struct fixture *fixture) {
   const struct flow load = fixture_load(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE),
                                         fixture_node(0, MEMORY_PAGEABLE), 1 << 20);
-  struct bench_case bench = chasing(MEMORY_PAGEABLE, 1 << 20);
-  bench.flows = &load;
-  bench.flow_count = 1;
-  fixture_run_ok(fixture, &bench);
+  struct case_def def = chasing(MEMORY_PAGEABLE, 1 << 20);
+  def.flows = &load;
+  def.flow_count = 1;
+  fixture_run_ok(fixture, &def);
   assert_true(fixture->flow_trial_count > 0);
   assert_true(fixture->flow_trials[0].elapsed_ns > 0);
 }
 
 TEST(what_a_processor_cannot_do_has_a_reason, struct fixture *fixture) {
   char reason[CASE_REASON_MAX];
-  struct bench_case bench = chasing(MEMORY_PAGEABLE, 1 << 20);
+  struct case_def def = chasing(MEMORY_PAGEABLE, 1 << 20);
   work.chase.blocks = 2;
   assert_non_null(
-      strstr(engine_case_unsupported_reason(&bench, fixture->machine, reason), "in one block"));
-  bench = chasing(MEMORY_MANAGED, 1 << 20);
+      strstr(engine_case_unsupported_reason(&def, fixture->machine, reason), "in one block"));
+  def = chasing(MEMORY_MANAGED, 1 << 20);
   assert_non_null(
-      strstr(engine_case_unsupported_reason(&bench, fixture->machine, reason), "page faults"));
-  bench = chasing(MEMORY_PINNED, 1 << 20);
+      strstr(engine_case_unsupported_reason(&def, fixture->machine, reason), "page faults"));
+  def = chasing(MEMORY_PINNED, 1 << 20);
   const uint32_t gpus = fixture->machine->gpu_count;
   fixture->machine->gpu_count = 0;
-  assert_non_null(strstr(engine_case_unsupported_reason(&bench, fixture->machine, reason),
-                         "needs a GPU driver"));
+  assert_non_null(
+      strstr(engine_case_unsupported_reason(&def, fixture->machine, reason), "needs a GPU driver"));
   fixture->machine->gpu_count = gpus;
 }
 

@@ -28,10 +28,10 @@ static struct flow copy(enum flow_role role) {
                        .size_bytes = SIZE};
 }
 
-static struct bench_case computing(const struct flow *flows, uint32_t count) {
-  struct bench_case bench = fixture_transfer(flows, count);
-  bench.kind = CASE_COMPUTE;
-  return bench;
+static struct case_def computing(const struct flow *flows, uint32_t count) {
+  struct case_def def = fixture_transfer(flows, count);
+  def.kind = CASE_COMPUTE;
+  return def;
 }
 
 TEST(results_are_right, struct fixture *fixture) {
@@ -39,8 +39,8 @@ TEST(results_are_right, struct fixture *fixture) {
     struct flow flow = kernel((enum compute_op)op, WORKING);
     for (uint32_t percent = 1; percent <= 100; percent += 33) {
       flow.compute.sm_percent = percent;
-      const struct bench_case bench = computing(&flow, 1);
-      fixture_run_ok(fixture, &bench);
+      const struct case_def def = computing(&flow, 1);
+      fixture_run_ok(fixture, &def);
       assert_true(fixture->outcome.gated);
     }
   }
@@ -49,8 +49,8 @@ TEST(results_are_right, struct fixture *fixture) {
 TEST(a_kernel_that_does_nothing_is_corrupt, struct fixture *fixture) {
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     const struct flow flow = kernel((enum compute_op)op, LEFT_OUT);
-    const struct bench_case bench = computing(&flow, 1);
-    fixture_run(fixture, &bench);
+    const struct case_def def = computing(&flow, 1);
+    fixture_run(fixture, &def);
     assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
     assert_non_null(strstr(fixture->outcome.reason, "results are wrong, the first is number 0"));
     assert_non_null(strstr(fixture->outcome.reason, compute_op_text((enum compute_op)op)));
@@ -64,9 +64,9 @@ TEST(the_share_of_the_sms_is_the_share_of_the_rate, struct fixture *fixture) {
     struct flow flow = kernel(COMPUTE_TRIAD, WORKING);
     flow.compute.intensity = COMPUTE_INTENSITY_MAX;
     flow.compute.sm_percent = half ? 50 : 100;
-    struct bench_case bench = computing(&flow, 1);
-    bench.measure.iterations = 64;
-    fixture_run_ok(fixture, &bench);
+    struct case_def def = computing(&flow, 1);
+    def.measure.iterations = 64;
+    fixture_run_ok(fixture, &def);
     elapsed_ns[half] = fixture->trials[fixture->trial_count - 1].elapsed_ns;
   }
   assert_true(elapsed_ns[1] > elapsed_ns[0] * 17 / 10 && elapsed_ns[1] < elapsed_ns[0] * 21 / 10);
@@ -78,14 +78,14 @@ TEST(kernels_run_in_green_contexts, struct fixture *fixture) {
     struct flow flows[2] = {kernel((enum compute_op)op, WORKING), copy(FLOW_MEASURED)};
     flows[0].compute.sm_percent = 34; /* 45 of 132 SMs, which the driver gives in pairs */
     flows[0].compute.sm_share = SM_SHARE_GREEN;
-    struct bench_case bench = computing(flows, 1);
-    fixture_run_ok(fixture, &bench);
+    struct case_def def = computing(flows, 1);
+    fixture_run_ok(fixture, &def);
     const struct note *note = &fixture->outcome.notes.items[0];
     assert_int_equal(note->kind, NOTE_GREEN_CONTEXT);
     assert_true(note->amounts[0] == 46);
     flows[0].role = FLOW_LOAD;
-    bench = fixture_transfer(flows, 2);
-    fixture_run_ok(fixture, &bench);
+    def = fixture_transfer(flows, 2);
+    fixture_run_ok(fixture, &def);
   }
 }
 
@@ -93,8 +93,8 @@ TEST(kernels_run_in_green_contexts, struct fixture *fixture) {
 TEST(a_driver_without_green_contexts_is_told, struct fixture *fixture) {
   struct flow flow = kernel(COMPUTE_FMA, 2);
   flow.compute.sm_share = SM_SHARE_GREEN;
-  struct bench_case bench = computing(&flow, 1);
-  fixture_run(fixture, &bench);
+  struct case_def def = computing(&flow, 1);
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_non_null(strstr(fixture->outcome.reason, "cuGreenCtxCreate with"));
 }
@@ -105,7 +105,7 @@ TEST(a_driver_with_some_of_their_calls_is_told, struct fixture *fixture) {
   struct cuda_driver whole;
   struct flow flow = kernel(COMPUTE_FMA, WORKING);
   flow.compute.sm_share = SM_SHARE_GREEN;
-  const struct bench_case bench = computing(&flow, 1);
+  const struct case_def def = computing(&flow, 1);
   memcpy(&whole, driver, sizeof whole);
   for (int i = 0; i < 6; i++) {
     driver->cuDeviceGetDevResource = i == 0 ? NULL : whole.cuDeviceGetDevResource;
@@ -114,7 +114,7 @@ TEST(a_driver_with_some_of_their_calls_is_told, struct fixture *fixture) {
     driver->cuGreenCtxCreate = i == 3 ? NULL : whole.cuGreenCtxCreate;
     driver->cuGreenCtxDestroy = i == 4 ? NULL : whole.cuGreenCtxDestroy;
     driver->cuGreenCtxStreamCreate = i == 5 ? NULL : whole.cuGreenCtxStreamCreate;
-    fixture_run(fixture, &bench);
+    fixture_run(fixture, &def);
     assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
     assert_non_null(strstr(fixture->outcome.reason, "no green contexts"));
   }
@@ -128,8 +128,8 @@ TEST(unified_memory_is_a_load, struct fixture *fixture) {
   flows[1].unified.mode = UNIFIED_PREFETCH;
   flows[1].source.memory = MEMORY_MANAGED;
   flows[1].target.memory = MEMORY_MANAGED;
-  const struct bench_case bench = computing(flows, 2);
-  fixture_run_ok(fixture, &bench);
+  const struct case_def def = computing(flows, 2);
+  fixture_run_ok(fixture, &def);
   assert_true(fixture->flow_trial_count > 0);
 }
 
@@ -142,9 +142,8 @@ TEST(kernels_and_copies_run_beside_each_other, struct fixture *fixture) {
       flows[1] = kernel(COMPUTE_FMA, WORKING);
       flows[1].role = FLOW_LOAD;
     }
-    const struct bench_case bench =
-        measured == 1 ? fixture_transfer(flows, 2) : computing(flows, 2);
-    fixture_run_ok(fixture, &bench);
+    const struct case_def def = measured == 1 ? fixture_transfer(flows, 2) : computing(flows, 2);
+    fixture_run_ok(fixture, &def);
     assert_true(fixture->flow_trial_count >= 4);
     for (uint32_t i = 0; i < fixture->flow_trial_count; i++) {
       assert_true(fixture->flow_trials[i].elapsed_ns > 0);
@@ -158,8 +157,8 @@ TEST(flows_have_streams_of_their_priority, struct fixture *fixture) {
     struct flow flows[2] = {kernel(COMPUTE_FMA, WORKING), copy(FLOW_LOAD)};
     flows[0].priority = (enum stream_priority)priority;
     flows[1].priority = STREAM_PRIORITY_LOWEST;
-    const struct bench_case bench = computing(flows, 2);
-    fixture_run_ok(fixture, &bench);
+    const struct case_def def = computing(flows, 2);
+    fixture_run_ok(fixture, &def);
   }
 }
 

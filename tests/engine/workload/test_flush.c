@@ -65,15 +65,15 @@ TEST(every_trial_finds_the_caches_as_asked, struct fixture *fixture) {
   for (size_t i = 0; i < COUNT_OF(wanted); i++) {
     const struct flow flow = fixture_flow(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE),
                                           fixture_node(0, MEMORY_PAGEABLE), SIZE_BYTES);
-    struct bench_case bench_case = fixture_transfer(&flow, 1);
-    bench_case.measure.trials_min = 3;
-    bench_case.measure.trials_max = 3;
-    bench_case.measure.iterations = 1;
-    bench_case.measure.host_cache = wanted[i];
+    struct case_def def = fixture_transfer(&flow, 1);
+    def.measure.trials_min = 3;
+    def.measure.trials_max = 3;
+    def.measure.iterations = 1;
+    def.measure.host_cache = wanted[i];
     asked = (struct asked){0};
-    fixture_run_ok(fixture, &bench_case);
+    fixture_run_ok(fixture, &def);
     check_proof(&fixture->outcome, wanted[i]);
-    const uint64_t trials = (uint64_t)bench_case.measure.trials_min + bench_case.measure.warmup;
+    const uint64_t trials = (uint64_t)def.measure.trials_min + def.measure.warmup;
     const uint64_t expected = BOTH_ENDS * SIZE_BYTES * trials;
     assert_int_equal(asked.flushed_bytes, wanted[i] == HOST_CACHE_FLUSHED ? expected : 0);
     assert_int_equal(asked.written_bytes, wanted[i] == HOST_CACHE_WARM ? expected : 0);
@@ -84,16 +84,16 @@ TEST(every_trial_finds_the_caches_as_asked, struct fixture *fixture) {
 TEST(case_whose_flush_is_not_proven_is_skipped_where_the_check_wants_it, struct fixture *fixture) {
   const struct flow flow = fixture_flow(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE),
                                         fixture_node(0, MEMORY_PAGEABLE), 64 << 10);
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  bench_case.measure.host_cache = HOST_CACHE_FLUSHED;
+  struct case_def def = fixture_transfer(&flow, 1);
+  def.measure.host_cache = HOST_CACHE_FLUSHED;
   proofs = 0;
   proof_fails = true;
-  fixture_run_ok(fixture, &bench_case);
+  fixture_run_ok(fixture, &def);
   assert_int_equal(proofs, 2); /* each end's buffer */
   assert_true(notes_have(&fixture->outcome.notes, NOTE_FLUSH_UNPROVEN) ||
               notes_have(&fixture->outcome.notes, NOTE_NO_FLUSH));
-  bench_case.measure.unflushed = ON_FAIL_SKIP;
-  fixture_run(fixture, &bench_case);
+  def.measure.unflushed = ON_FAIL_SKIP;
+  fixture_run(fixture, &def);
   proof_fails = false;
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_non_null(strstr(fixture->outcome.reason, "check cache_flush"));
@@ -111,9 +111,9 @@ TEST(written_buffers_arrive, struct fixture *fixture) {
       flow.source = fixture_gpu(0, MEMORY_DEVICE);
       flow.initiator = INITIATOR_SOURCE;
     }
-    struct bench_case bench_case = fixture_transfer(&flow, 1);
-    bench_case.measure.host_cache = HOST_CACHE_WARM;
-    fixture_run_ok(fixture, &bench_case);
+    struct case_def def = fixture_transfer(&flow, 1);
+    def.measure.host_cache = HOST_CACHE_WARM;
+    fixture_run_ok(fixture, &def);
     assert_int_equal(fixture->outcome.iterations, 1);
   }
 }
@@ -122,9 +122,9 @@ TEST(written_buffers_arrive, struct fixture *fixture) {
 TEST(managed_memory_is_warm_where_it_is, struct fixture *fixture) {
   const struct flow flow = fixture_flow(METHOD_UM, fixture_node(0, MEMORY_MANAGED),
                                         fixture_gpu(0, MEMORY_MANAGED), UINT64_C(1) << 20);
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  bench_case.measure.host_cache = HOST_CACHE_WARM;
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  def.measure.host_cache = HOST_CACHE_WARM;
+  fixture_run_ok(fixture, &def);
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

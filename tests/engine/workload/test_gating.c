@@ -18,9 +18,9 @@ static struct flow between_gpus(int32_t source, int32_t target) {
 
 static void both_ways(struct fixture *fixture, enum gating gating) {
   const struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
-  struct bench_case bench_case = fixture_transfer(flows, 2);
-  bench_case.measure.gating = gating;
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, 2);
+  def.measure.gating = gating;
+  fixture_run_ok(fixture, &def);
   assert_int_equal(fixture->outcome.gated, gating == GATING_ON);
   assert_int_equal(notes_have(&fixture->outcome.notes, NOTE_GATE_OFF), gating == GATING_OFF);
 }
@@ -33,13 +33,13 @@ TEST(flows_are_held_unless_the_scenario_says_no, struct fixture *fixture) {
 TEST(load_outlasts_what_it_loads_without_a_gate, struct fixture *fixture) {
   struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0)};
   flows[1].role = FLOW_LOAD;
-  struct bench_case bench_case = fixture_transfer(flows, 2);
-  bench_case.measure.gating = GATING_OFF;
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, 2);
+  def.measure.gating = GATING_OFF;
+  fixture_run_ok(fixture, &def);
   assert_false(fixture->outcome.gated);
 }
 
-static struct bench_case beside_small_load(struct flow flows[2]) {
+static struct case_def beside_small_load(struct flow flows[2]) {
   flows[0] = between_gpus(0, 1);
   flows[0].size_bytes = 16 * (uint64_t)SIZE_BYTES;
   flows[1] = between_gpus(1, 0);
@@ -51,15 +51,15 @@ static struct bench_case beside_small_load(struct flow flows[2]) {
 /* As under a tool that runs one copy after the other. */
 TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fixture) {
   struct flow flows[2];
-  struct bench_case bench_case = beside_small_load(flows);
-  bench_case.measure.verify = VERIFY_OFF;
-  bench_case.measure.iterations = 32;
+  struct case_def def = beside_small_load(flows);
+  def.measure.verify = VERIFY_OFF;
+  def.measure.iterations = 32;
   flows[1].graph = true; /* all its repeats are one launch, before the gate opens */
-  fixture_run(fixture, &bench_case);
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
   assert_non_null(strstr(fixture->outcome.reason, "give them a larger size"));
-  bench_case.measure.gating = GATING_OFF;
-  fixture_run(fixture, &bench_case);
+  def.measure.gating = GATING_OFF;
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_OK);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_LOAD_ENDED));
 }
@@ -67,13 +67,13 @@ TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fi
 /* As many as the queue of a stream takes beside the gate. */
 TEST(load_is_repeated_more_often_than_what_it_loads, struct fixture *fixture) {
   struct flow flows[2];
-  struct bench_case bench_case = beside_small_load(flows);
-  bench_case.measure.iterations = 8;
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = beside_small_load(flows);
+  def.measure.iterations = 8;
+  fixture_run_ok(fixture, &def);
   assert_true(fixture->flow_trials[1].iterations > EVENT_ITERATIONS_MAX);
   assert_true(fixture->outcome.gated);
-  bench_case.measure.iterations = 32; /* more than that: the others follow while it runs */
-  fixture_run_ok(fixture, &bench_case);
+  def.measure.iterations = 32; /* more than that: the others follow while it runs */
+  fixture_run_ok(fixture, &def);
   assert_true(fixture->flow_trials[1].iterations > EVENT_LOAD_ITERATIONS_MAX);
   assert_true(fixture->outcome.gated);
   assert_false(notes_have(&fixture->outcome.notes, NOTE_LOAD_PAUSED));
@@ -86,24 +86,24 @@ TEST(host_threads_beside_gpus_need_the_gate, struct fixture *fixture) {
       fixture_flow(METHOD_CPU, fixture_node(0, MEMORY_PAGEABLE), fixture_node(0, MEMORY_PAGEABLE),
                    SIZE_BYTES),
   };
-  struct bench_case bench_case = fixture_transfer(flows, 2);
-  fixture_run_ok(fixture, &bench_case);
-  bench_case.measure.gating = GATING_OFF;
-  fixture_run(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, 2);
+  fixture_run_ok(fixture, &def);
+  def.measure.gating = GATING_OFF;
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_non_null(strstr(fixture->outcome.reason, "gate = \"off\""));
   flows[0].copies = EVENT_ITERATIONS_MAX + 1;
-  bench_case = fixture_transfer(flows, 2);
-  fixture_run(fixture, &bench_case);
+  def = fixture_transfer(flows, 2);
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_non_null(strstr(fixture->outcome.reason, "more copies than a gate can hold"));
 }
 
 static enum case_status status_of(struct fixture *fixture, const struct measure *measure) {
   const struct flow flow = between_gpus(2, 3);
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  bench_case.measure = *measure;
-  fixture_run(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  def.measure = *measure;
+  fixture_run(fixture, &def);
   return fixture->outcome.status;
 }
 
@@ -134,10 +134,10 @@ TEST(window_without_a_gate_has_both_flows_of_one_caller, struct fixture *fixture
   /* The later one of the list is 16 times as long. */
   const struct flow flows[] = {with_host(true, MEMORY_PINNED, SIZE_BYTES),
                                with_host(false, MEMORY_PINNED, 16 * (uint64_t)SIZE_BYTES)};
-  struct bench_case bench_case = fixture_transfer(flows, 2);
-  bench_case.measure.gating = GATING_OFF;
-  bench_case.measure.callers = CALLERS_ONE;
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, 2);
+  def.measure.gating = GATING_OFF;
+  def.measure.callers = CALLERS_ONE;
+  fixture_run_ok(fixture, &def);
   assert_false(fixture->outcome.gated);
   assert_int_equal(fixture->flow_trial_count, 2 * fixture->trial_count);
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
@@ -155,9 +155,9 @@ TEST(window_without_a_gate_has_both_flows_of_one_caller, struct fixture *fixture
 TEST(one_thread_calls_one_copy_after_the_other, struct fixture *fixture) {
   const struct flow flows[] = {with_host(true, MEMORY_PAGEABLE, 4 * (uint64_t)SIZE_BYTES),
                                with_host(true, MEMORY_PAGEABLE, 4 * (uint64_t)SIZE_BYTES)};
-  struct bench_case bench_case = fixture_transfer(flows, 2);
-  bench_case.measure.callers = CALLERS_ONE;
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, 2);
+  def.measure.callers = CALLERS_ONE;
+  fixture_run_ok(fixture, &def);
   assert_false(fixture->outcome.gated);
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
     const struct flow_trial *of = &fixture->flow_trials[2 * i];

@@ -20,7 +20,7 @@ TEST(graphs_copy_every_byte, struct fixture *fixture) {
                             captured((enum method)method, 65536)};
     flows[1].source = fixture_gpu(0, MEMORY_DEVICE);
     flows[1].target = fixture_node(0, MEMORY_PINNED);
-    const struct bench_case both = fixture_transfer(flows, 2);
+    const struct case_def both = fixture_transfer(flows, 2);
     fixture_run_ok(fixture, &both);
     assert_true(fixture->outcome.gated);
   }
@@ -31,7 +31,7 @@ TEST(graphs_copy_pieces, struct fixture *fixture) {
   for (int method = METHOD_CE; method <= METHOD_SM; method++) {
     struct flow flow = captured((enum method)method, UINT64_C(64) * 512);
     flow.scatter = (struct scatter_shape){.pieces = 64, .piece_bytes = 512, .run_pieces = 4};
-    const struct bench_case pieces = fixture_transfer(&flow, 1);
+    const struct case_def pieces = fixture_transfer(&flow, 1);
     fixture_run_ok(fixture, &pieces);
   }
 }
@@ -42,7 +42,7 @@ TEST(graphs_take_the_time_of_their_copies, struct fixture *fixture) {
   for (int graph = 0; graph < 2; graph++) {
     struct flow flow = captured(METHOD_CE, UINT64_C(64) << 20);
     flow.graph = graph == 1;
-    struct bench_case one = fixture_transfer(&flow, 1);
+    struct case_def one = fixture_transfer(&flow, 1);
     one.measure.iterations = 8;
     fixture_run_ok(fixture, &one);
     elapsed_ns[graph] = fixture->trials[fixture->trial_count - 1].elapsed_ns;

@@ -13,9 +13,9 @@ enum { WORKING = 2, LEFT_OUT = 3 };
 /* What a case measures; of one at a time. */
 static union work work;
 
-static void is_found(struct fixture *fixture, const struct bench_case *bench_case,
-                     enum case_status status, const char *why) {
-  fixture_run(fixture, bench_case);
+static void is_found(struct fixture *fixture, const struct case_def *def, enum case_status status,
+                     const char *why) {
+  fixture_run(fixture, def);
   assert_int_equal(fixture->outcome.status, status);
   assert_false(fixture->outcome.verified);
   if (strstr(fixture->outcome.reason, why) == NULL) {
@@ -25,16 +25,16 @@ static void is_found(struct fixture *fixture, const struct bench_case *bench_cas
 
 TEST(streams_are_corrupt, struct fixture *fixture) {
   for (int op = 0; op < (int)stream_op_name_count; op++) {
-    struct bench_case bench_case = fixture_transfer(NULL, 0);
-    bench_case.kind = CASE_STREAM;
-    bench_case.work = &work;
+    struct case_def def = fixture_transfer(NULL, 0);
+    def.kind = CASE_STREAM;
+    def.work = &work;
     work.stream = (struct stream){.op = (enum stream_op)op,
                                   .type = NUMBER_F32,
                                   .memory = fixture_gpu(WORKING, MEMORY_DEVICE),
                                   .size_bytes = 40000};
-    fixture_run_ok(fixture, &bench_case);
+    fixture_run_ok(fixture, &def);
     work.stream.memory.index = LEFT_OUT;
-    is_found(fixture, &bench_case, CASE_CORRUPT,
+    is_found(fixture, &def, CASE_CORRUPT,
              op == STREAM_DOT    ? "the dot product is"
              : op == STREAM_READ ? "the words that were read add up to"
                                  : "10000 of 10000 elements are wrong, the first at 0");
@@ -43,17 +43,17 @@ TEST(streams_are_corrupt, struct fixture *fixture) {
 
 static void chase_is_found(struct fixture *fixture, const struct chase *chase,
                            uint32_t iterations) {
-  struct bench_case bench_case = fixture_transfer(NULL, 0);
-  bench_case.kind = CASE_CHASE;
-  bench_case.work = &work;
-  bench_case.measure.iterations = iterations;
+  struct case_def def = fixture_transfer(NULL, 0);
+  def.kind = CASE_CHASE;
+  def.work = &work;
+  def.measure.iterations = iterations;
   work.chase = *chase;
   work.chase.gpu = WORKING;
   work.chase.memory = fixture_gpu(WORKING, MEMORY_DEVICE);
-  fixture_run_ok(fixture, &bench_case);
+  fixture_run_ok(fixture, &def);
   work.chase.gpu = LEFT_OUT;
   work.chase.memory.index = LEFT_OUT;
-  is_found(fixture, &bench_case, CASE_CORRUPT, "a load was wrong or not made");
+  is_found(fixture, &def, CASE_CORRUPT, "a load was wrong or not made");
 }
 
 /* Whole rounds of the chain end where they began, and so does a kernel that loads nothing. */
@@ -71,9 +71,9 @@ TEST(chases_are_corrupt, struct fixture *fixture) {
 }
 
 TEST(arithmetic_has_no_times, struct fixture *fixture) {
-  struct bench_case bench_case = fixture_transfer(NULL, 0);
-  bench_case.kind = CASE_ARITHMETIC;
-  bench_case.work = &work;
+  struct case_def def = fixture_transfer(NULL, 0);
+  def.kind = CASE_ARITHMETIC;
+  def.work = &work;
   work.arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
                                         .type = NUMBER_F32,
                                         .gpu = WORKING,
@@ -81,16 +81,16 @@ TEST(arithmetic_has_no_times, struct fixture *fixture) {
                                         .block = 1,
                                         .grid = 1,
                                         .instructions = 512};
-  fixture_run_ok(fixture, &bench_case);
+  fixture_run_ok(fixture, &def);
   work.arithmetic.gpu = LEFT_OUT;
-  is_found(fixture, &bench_case, CASE_FAILED, "no SM noted");
+  is_found(fixture, &def, CASE_FAILED, "no SM noted");
 }
 
 /* Thread 87 of 96: a byte of its result arrives inverted. */
 TEST(a_wrong_result_of_arithmetic_is_corrupt, struct fixture *fixture) {
-  struct bench_case bench_case = fixture_transfer(NULL, 0);
-  bench_case.kind = CASE_ARITHMETIC;
-  bench_case.work = &work;
+  struct case_def def = fixture_transfer(NULL, 0);
+  def.kind = CASE_ARITHMETIC;
+  def.work = &work;
   work.arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
                                         .type = NUMBER_F32,
                                         .measure = ARITHMETIC_THROUGHPUT,
@@ -99,9 +99,9 @@ TEST(a_wrong_result_of_arithmetic_is_corrupt, struct fixture *fixture) {
                                         .block = 32,
                                         .grid = 3,
                                         .instructions = 512};
-  fixture_run_ok(fixture, &bench_case);
+  fixture_run_ok(fixture, &def);
   work.arithmetic.gpu = 1;
-  is_found(fixture, &bench_case, CASE_CORRUPT, " instructions thread 87 is at 0x");
+  is_found(fixture, &def, CASE_CORRUPT, " instructions thread 87 is at 0x");
 }
 
 TEST(pages_of_unknown_place_are_not_moved, struct fixture *fixture) {
@@ -111,10 +111,10 @@ TEST(pages_of_unknown_place_are_not_moved, struct fixture *fixture) {
                       .initiator = INITIATOR_TARGET,
                       .size_bytes = 1 << 20,
                       .unified = {.mode = UNIFIED_PREFETCH, .touch_by = INITIATOR_TARGET}};
-  const struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run_ok(fixture, &bench_case);
+  const struct case_def def = fixture_transfer(&flow, 1);
+  fixture_run_ok(fixture, &def);
   flow.target.index = LEFT_OUT;
-  is_found(fixture, &bench_case, CASE_FAILED, "before a trial, at the source: asking where pages");
+  is_found(fixture, &def, CASE_FAILED, "before a trial, at the source: asking where pages");
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

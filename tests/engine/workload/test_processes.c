@@ -36,8 +36,8 @@ static struct flow flow_between(struct endpoint source, struct endpoint target,
 }
 
 static void run_ok(struct fixture *fixture, const struct flow *flow) {
-  const struct bench_case bench_case = fixture_transfer(flow, 1);
-  fixture_run_ok(fixture, &bench_case);
+  const struct case_def def = fixture_transfer(flow, 1);
+  fixture_run_ok(fixture, &def);
   assert_true(fixture->outcome.verified);
 }
 
@@ -103,8 +103,8 @@ TEST(the_owner_finds_what_is_wrong, struct fixture *fixture) {
   struct flow flow =
       flow_between(fixture_gpu(1, MEMORY_DEVICE), shared(SHARE_IPC, 0, 1), METHOD_CE);
   flow.size_bytes = 3 * SIZE;
-  const struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run(fixture, &bench_case);
+  const struct case_def def = fixture_transfer(&flow, 1);
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
   assert_non_null(strstr(fixture->outcome.reason, "1 of 3145728 bytes differ, the first at offset "
                                                   "4711: expected"));
@@ -114,8 +114,8 @@ TEST(the_owner_finds_what_is_wrong, struct fixture *fixture) {
 TEST(what_cannot_be_shared_is_skipped, struct fixture *fixture) {
   const struct flow flow =
       flow_between(shared(SHARE_POOL, 1, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
-  const struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run(fixture, &bench_case);
+  const struct case_def def = fixture_transfer(&flow, 1);
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_non_null(strstr(fixture->outcome.reason, "process 1: cuMemPoolExportPointer"));
 }
@@ -140,16 +140,16 @@ TEST(calls_open_what_others_have, struct fixture *fixture) {
                                           .gpu = 0,
                                           .size_bytes = SIZE,
                                           .handles = i % 2 == 0 ? 20 : 0}};
-    const struct bench_case bench_case = {.kind = CASE_OVERHEAD,
-                                          .key = "",
-                                          .definition = "{}",
-                                          .block = "test",
-                                          .name = "test",
-                                          .path = "test",
-                                          .work = &work,
-                                          .measure = fixture_measure()};
-    assert_int_equal(engine_case_processes(&bench_case), 1 << 1);
-    fixture_run_ok(fixture, &bench_case);
+    const struct case_def def = {.kind = CASE_OVERHEAD,
+                                 .key = "",
+                                 .definition = "{}",
+                                 .block = "test",
+                                 .name = "test",
+                                 .path = "test",
+                                 .work = &work,
+                                 .measure = fixture_measure()};
+    assert_int_equal(engine_case_processes(&def), 1 << 1);
+    fixture_run_ok(fixture, &def);
     assert_true(fixture->outcome.call_median_ns > 0);
   }
 }
@@ -207,12 +207,12 @@ TEST(a_file_that_nobody_wants_is_closed, struct fixture *fixture) {
 TEST(a_process_that_ended_costs_the_case_and_the_engine, struct fixture *fixture) {
   const struct flow flow =
       flow_between(shared(SHARE_IPC, 0, 2), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
-  const struct bench_case bench_case = fixture_transfer(&flow, 1);
+  const struct case_def def = fixture_transfer(&flow, 1);
   const struct trial_sink sink = {.context = NULL};
-  assert_int_equal(engine_case_processes(&bench_case), 1 << 2);
+  assert_int_equal(engine_case_processes(&def), 1 << 2);
   assert_int_equal(kill(fixture->peer_pids[1], SIGKILL), 0);
   assert_int_equal(waitpid(fixture->peer_pids[1], NULL, 0), fixture->peer_pids[1]);
-  assert_int_equal(engine_run_case(fixture->engine, &bench_case, &sink, &fixture->outcome, err),
+  assert_int_equal(engine_run_case(fixture->engine, &def, &sink, &fixture->outcome, err),
                    STATUS_STICKY);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
   assert_string_equal(fixture->outcome.reason,

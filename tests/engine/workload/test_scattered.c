@@ -79,8 +79,8 @@ TEST(places_are_apart) {
 
 /* Verified, without a gate, timed by both clocks. */
 static void run_pieces(struct fixture *fixture, struct flow flow) {
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  fixture_run_ok(fixture, &def);
   assert_true(fixture->outcome.clock == CLOCK_HOST && !fixture->outcome.gated);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_SCATTERED_TIME));
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
@@ -121,10 +121,10 @@ TEST(million_pieces_arrive, struct fixture *fixture) {
   const struct endpoint host = fixture_node(0, MEMORY_PINNED);
   const struct endpoint gpu = fixture_gpu(0, MEMORY_DEVICE);
   struct flow flow = batch(host, gpu, 1000000, 16);
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
+  struct case_def def = fixture_transfer(&flow, 1);
   uint64_t host_bytes = 0;
   uint64_t gpu_bytes[MACHINE_GPUS_MAX] = {0};
-  engine_memory_needs(&bench_case, fixture->machine, &host_bytes, gpu_bytes);
+  engine_memory_needs(&def, fixture->machine, &host_bytes, gpu_bytes);
   assert_true(host_bytes == 2 * flow.size_bytes + 40 * flow.scatter.pieces);
   run_pieces(fixture, flow);
   flow.method = METHOD_SM;
@@ -137,14 +137,14 @@ TEST(two_directions_at_once_arrive, struct fixture *fixture) {
   const struct flow flows[] = {scattered(METHOD_CE, host, gpu, 100, 5000),
                                scattered(METHOD_SM, gpu, host, 100, 5000),
                                fixture_flow(METHOD_CE, host, gpu, 1 << 20)};
-  struct bench_case bench_case = fixture_transfer(flows, 3);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, 3);
+  fixture_run_ok(fixture, &def);
   assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
 }
 
 static void corrupted(struct fixture *fixture, struct flow flow, const char *why) {
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
   if (strstr(fixture->outcome.reason, why) == NULL) {
     fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
@@ -176,9 +176,9 @@ TEST(a_byte_between_pieces_is_named) {
 
 /* GB/s by the GPU's clock, which the fake driver simulates. */
 static double rate(struct fixture *fixture, struct flow flow) {
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  bench_case.measure.verify = VERIFY_OFF;
-  fixture_run(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  def.measure.verify = VERIFY_OFF;
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_OK);
   return (double)flow.size_bytes / (double)fixture->trials[fixture->trial_count - 1].gpu_ns;
 }

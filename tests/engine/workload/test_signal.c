@@ -11,31 +11,31 @@ enum { WORKING = 0, LEFT_OUT = 3 };
 
 static union work work;
 
-static struct bench_case signal_of(enum signal_op op, int32_t gpu, struct endpoint other) {
-  struct bench_case bench = fixture_transfer(NULL, 0);
+static struct case_def signal_of(enum signal_op op, int32_t gpu, struct endpoint other) {
+  struct case_def def = fixture_transfer(NULL, 0);
   work.signal = (struct signal){.op = op, .gpu = gpu, .other = other, .rounds = 5};
   if (op == SIGNAL_ATOMICS) {
     work.signal.blocks = 3;
     work.signal.threads = 64;
     work.signal.addresses = 32;
   }
-  bench.kind = CASE_SIGNAL;
-  bench.work = &work;
-  bench.operations = signal_operations(&work.signal);
-  return bench;
+  def.kind = CASE_SIGNAL;
+  def.work = &work;
+  def.operations = signal_operations(&work.signal);
+  return def;
 }
 
 TEST(flags_come_there_and_back, struct fixture *fixture) {
-  struct bench_case bench = signal_of(SIGNAL_FLAG, WORKING, fixture_node(0, MEMORY_PINNED));
-  fixture_run_ok(fixture, &bench);
+  struct case_def def = signal_of(SIGNAL_FLAG, WORKING, fixture_node(0, MEMORY_PINNED));
+  fixture_run_ok(fixture, &def);
   assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
   assert_true(fixture->outcome.cpus[0] != '\0');
-  bench = signal_of(SIGNAL_STREAM, WORKING, fixture_node(0, MEMORY_PINNED));
-  fixture_run_ok(fixture, &bench);
+  def = signal_of(SIGNAL_STREAM, WORKING, fixture_node(0, MEMORY_PINNED));
+  fixture_run_ok(fixture, &def);
   for (int home = 0; home < (int)signal_home_name_count; home++) {
-    bench = signal_of(SIGNAL_FLAG, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+    def = signal_of(SIGNAL_FLAG, WORKING, fixture_gpu(1, MEMORY_DEVICE));
     work.signal.home = (enum signal_home)home;
-    fixture_run_ok(fixture, &bench);
+    fixture_run_ok(fixture, &def);
     assert_int_equal(fixture->outcome.clock, CLOCK_KERNEL);
     assert_true(fixture->trials[fixture->trial_count - 1].cycles > 0);
     assert_true(fixture->outcome.verified);
@@ -59,10 +59,10 @@ static struct endpoint lent_node(enum share share) {
 TEST(threads_of_another_process_pass_flags, struct fixture *fixture) {
   for (int op = SIGNAL_FLAG; op <= (int)SIGNAL_STREAM; op++) {
     for (int share = SHARE_MEMFD; share <= (int)SHARE_SHM; share++) {
-      const struct bench_case bench =
+      const struct case_def def =
           signal_of((enum signal_op)op, WORKING, lent_node((enum share)share));
-      assert_int_equal(engine_case_processes(&bench), 1 << 1);
-      fixture_run_ok(fixture, &bench);
+      assert_int_equal(engine_case_processes(&def), 1 << 1);
+      fixture_run_ok(fixture, &def);
       assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
       assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns > 0);
       assert_true(fixture->outcome.cpus[0] != '\0');
@@ -76,17 +76,16 @@ TEST(gpus_of_another_process_pass_flags, struct fixture *fixture) {
   for (int op = SIGNAL_FLAG; op <= (int)SIGNAL_STREAM; op++) {
     for (int home = 0; home < (int)signal_home_name_count; home++) {
       for (int share = SHARE_IPC; share <= (int)SHARE_POOL; share++) {
-        struct bench_case bench =
+        struct case_def def =
             signal_of((enum signal_op)op, WORKING, lent_gpu(1, (enum share)share));
         work.signal.home = (enum signal_home)home;
-        fixture_run_ok(fixture, &bench);
+        fixture_run_ok(fixture, &def);
         assert_int_equal(fixture->outcome.clock, op == SIGNAL_FLAG ? CLOCK_KERNEL : CLOCK_EVENT);
         assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns > 0);
       }
-      struct bench_case bench =
-          signal_of((enum signal_op)op, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+      struct case_def def = signal_of((enum signal_op)op, WORKING, fixture_gpu(1, MEMORY_DEVICE));
       work.signal.home = (enum signal_home)home;
-      fixture_run_ok(fixture, &bench);
+      fixture_run_ok(fixture, &def);
     }
   }
 }
@@ -95,8 +94,8 @@ TEST(events_are_passed_on, struct fixture *fixture) {
   const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC),
                                     lent_gpu(WORKING, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
-    const struct bench_case bench = signal_of(SIGNAL_EVENT, WORKING, others[i]);
-    fixture_run_ok(fixture, &bench);
+    const struct case_def def = signal_of(SIGNAL_EVENT, WORKING, others[i]);
+    fixture_run_ok(fixture, &def);
     assert_int_equal(fixture->outcome.clock, CLOCK_EVENT);
     assert_false(fixture->outcome.verified);
   }
@@ -105,8 +104,8 @@ TEST(events_are_passed_on, struct fixture *fixture) {
 
 /* test_signal.toml: the driver exports no event of GPU 2. */
 TEST(what_a_driver_lacks_is_skipped, struct fixture *fixture) {
-  const struct bench_case bench = signal_of(SIGNAL_EVENT, 2, lent_gpu(1, SHARE_IPC));
-  fixture_run(fixture, &bench);
+  const struct case_def def = signal_of(SIGNAL_EVENT, 2, lent_gpu(1, SHARE_IPC));
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_non_null(strstr(fixture->outcome.reason, "cuIpcGetEventHandle"));
 }
@@ -116,13 +115,13 @@ TEST(what_a_driver_lacks_is_skipped, struct fixture *fixture) {
 TEST(a_lost_value_of_a_stream_is_corrupt, struct fixture *fixture) {
   const struct endpoint others[] = {fixture_gpu(1, MEMORY_DEVICE), lent_gpu(1, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
-    struct bench_case bench = signal_of(SIGNAL_STREAM, LEFT_OUT, others[i]);
-    bench.measure.warmup = 0;
-    fixture_run(fixture, &bench);
+    struct case_def def = signal_of(SIGNAL_STREAM, LEFT_OUT, others[i]);
+    def.measure.warmup = 0;
+    fixture_run(fixture, &def);
     assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
     assert_non_null(strstr(fixture->outcome.reason, "between GPUs did not arrive"));
-    bench = signal_of(SIGNAL_STREAM, WORKING, others[i]);
-    fixture_run_ok(fixture, &bench);
+    def = signal_of(SIGNAL_STREAM, WORKING, others[i]);
+    fixture_run_ok(fixture, &def);
   }
 }
 
@@ -130,11 +129,11 @@ TEST(a_lost_value_of_a_stream_is_corrupt, struct fixture *fixture) {
 TEST(a_stream_that_queues_half_is_not_left_waiting, struct fixture *fixture) {
   const struct endpoint others[] = {fixture_gpu(2, MEMORY_DEVICE), lent_gpu(2, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
-    const struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, others[i]);
-    fixture_run(fixture, &bench);
+    const struct case_def def = signal_of(SIGNAL_STREAM, WORKING, others[i]);
+    fixture_run(fixture, &def);
     assert_int_equal(fixture->outcome.status, CASE_FAILED);
     assert_non_null(strstr(fixture->outcome.reason, "cuStreamWaitValue32"));
-    fixture_run_ok(fixture, &bench);
+    fixture_run_ok(fixture, &def);
   }
 }
 
@@ -143,53 +142,52 @@ TEST(additions_are_made_once, struct fixture *fixture) {
                                     fixture_gpu(WORKING, MEMORY_DEVICE), lent_node(SHARE_MEMFD),
                                     lent_gpu(1, SHARE_FD)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
-    struct bench_case bench = signal_of(SIGNAL_ATOMIC, WORKING, others[i]);
-    fixture_run_ok(fixture, &bench);
-    bench = signal_of(SIGNAL_ATOMICS, WORKING, others[i]);
-    fixture_run_ok(fixture, &bench);
+    struct case_def def = signal_of(SIGNAL_ATOMIC, WORKING, others[i]);
+    fixture_run_ok(fixture, &def);
+    def = signal_of(SIGNAL_ATOMICS, WORKING, others[i]);
+    fixture_run_ok(fixture, &def);
   }
 }
 
 TEST(a_lost_addition_is_corrupt, struct fixture *fixture) {
-  struct bench_case bench = signal_of(SIGNAL_ATOMIC, LEFT_OUT, fixture_gpu(1, MEMORY_DEVICE));
-  fixture_run(fixture, &bench);
+  struct case_def def = signal_of(SIGNAL_ATOMIC, LEFT_OUT, fixture_gpu(1, MEMORY_DEVICE));
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
-  bench = signal_of(SIGNAL_ATOMIC, LEFT_OUT, fixture_gpu(LEFT_OUT, MEMORY_DEVICE));
-  fixture_run(fixture, &bench);
+  def = signal_of(SIGNAL_ATOMIC, LEFT_OUT, fixture_gpu(LEFT_OUT, MEMORY_DEVICE));
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
 }
 
-static void refused(const struct fixture *fixture, const struct bench_case *bench,
-                    const char *why) {
+static void refused(const struct fixture *fixture, const struct case_def *def, const char *why) {
   char reason[CASE_REASON_MAX];
-  const char *found = engine_case_unsupported_reason(bench, fixture->machine, reason);
+  const char *found = engine_case_unsupported_reason(def, fixture->machine, reason);
   assert_non_null(found);
   assert_non_null(strstr(found, why));
 }
 
 TEST(what_cannot_be_has_a_reason, struct fixture *fixture) {
-  struct bench_case bench = signal_of(SIGNAL_STREAM, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
-  refused(fixture, &bench, "to a stream of another GPU, or to the host");
-  bench = signal_of(SIGNAL_FLAG, WORKING, lent_gpu(WORKING, SHARE_IPC));
-  refused(fixture, &bench, "two processes have a GPU by turns");
-  bench = signal_of(SIGNAL_EVENT, WORKING, fixture_node(0, MEMORY_PINNED));
-  refused(fixture, &bench, "events are passed on by a stream of a GPU");
-  bench = signal_of(SIGNAL_EVENT, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
-  refused(fixture, &bench, "the driver leaves them out");
-  bench = signal_of(SIGNAL_EVENT, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+  struct case_def def = signal_of(SIGNAL_STREAM, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
+  refused(fixture, &def, "to a stream of another GPU, or to the host");
+  def = signal_of(SIGNAL_FLAG, WORKING, lent_gpu(WORKING, SHARE_IPC));
+  refused(fixture, &def, "two processes have a GPU by turns");
+  def = signal_of(SIGNAL_EVENT, WORKING, fixture_node(0, MEMORY_PINNED));
+  refused(fixture, &def, "events are passed on by a stream of a GPU");
+  def = signal_of(SIGNAL_EVENT, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
+  refused(fixture, &def, "the driver leaves them out");
+  def = signal_of(SIGNAL_EVENT, WORKING, fixture_gpu(1, MEMORY_DEVICE));
   work.signal.rounds = 65;
-  refused(fixture, &bench, "at most 64");
-  bench = signal_of(SIGNAL_FLAG, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
-  refused(fixture, &bench, "to another GPU, or to the host");
-  bench = signal_of(SIGNAL_STREAM, WORKING, fixture_node(0, MEMORY_PINNED));
+  refused(fixture, &def, "at most 64");
+  def = signal_of(SIGNAL_FLAG, WORKING, fixture_gpu(WORKING, MEMORY_DEVICE));
+  refused(fixture, &def, "to another GPU, or to the host");
+  def = signal_of(SIGNAL_STREAM, WORKING, fixture_node(0, MEMORY_PINNED));
   work.signal.rounds = 125;
-  refused(fixture, &bench, "at most 124 stand in a stream");
-  bench = signal_of(SIGNAL_ATOMICS, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+  refused(fixture, &def, "at most 124 stand in a stream");
+  def = signal_of(SIGNAL_ATOMICS, WORKING, fixture_gpu(1, MEMORY_DEVICE));
   work.signal.addresses = 5;
-  refused(fixture, &bench, "do not share 5 addresses evenly");
+  refused(fixture, &def, "do not share 5 addresses evenly");
   fixture->machine->links[WORKING][1].peer_access = false;
-  bench = signal_of(SIGNAL_ATOMIC, WORKING, fixture_gpu(1, MEMORY_DEVICE));
-  refused(fixture, &bench, "no peer access");
+  def = signal_of(SIGNAL_ATOMIC, WORKING, fixture_gpu(1, MEMORY_DEVICE));
+  refused(fixture, &def, "no peer access");
   fixture->machine->links[WORKING][1].peer_access = true;
 }
 

@@ -26,8 +26,8 @@ static void run_shapes(struct fixture *fixture, enum method method, struct endpo
                        struct endpoint target) {
   for (size_t i = 0; i < COUNT_OF(shapes); i++) {
     struct flow flow = strided(method, source, target, shapes[i]);
-    struct bench_case bench_case = fixture_transfer(&flow, 1);
-    fixture_run_ok(fixture, &bench_case);
+    struct case_def def = fixture_transfer(&flow, 1);
+    fixture_run_ok(fixture, &def);
   }
 }
 

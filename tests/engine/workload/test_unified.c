@@ -24,8 +24,8 @@ static const struct endpoint gpu0 = {.place = PLACE_GPU, .index = 0, .memory = M
 static const struct endpoint gpu1 = {.place = PLACE_GPU, .index = 1, .memory = MEMORY_MANAGED};
 
 static void run_one(struct fixture *fixture, struct flow flow, enum clock clock) {
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  fixture_run_ok(fixture, &def);
   assert_int_equal(fixture->outcome.clock, clock);
   assert_int_equal(fixture->outcome.gated, clock == CLOCK_EVENT);
   for (uint32_t i = 0; i < fixture->trial_count; i++) {
@@ -83,8 +83,8 @@ TEST(pages_move_beside_a_load, struct fixture *fixture) {
   for (int i = 0; i < 3; i++) {
     flows[0] = i == 2 ? unified(UNIFIED_DEMAND, gpu0, host)
                       : unified(i == 0 ? UNIFIED_DEMAND : UNIFIED_PREFETCH, host, gpu0);
-    struct bench_case bench_case = fixture_transfer(flows, 2);
-    fixture_run_ok(fixture, &bench_case);
+    struct case_def def = fixture_transfer(flows, 2);
+    fixture_run_ok(fixture, &def);
     assert_int_equal(fixture->outcome.clock, clocks[i]);
     assert_true(fixture->flow_trials[1].flow == 1 && fixture->flow_trials[1].iterations > 0);
   }
@@ -115,10 +115,10 @@ TEST(pages_are_touched_in_every_way, struct fixture *fixture) {
 
 TEST(flushed_caches_go_with_it, struct fixture *fixture) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  bench_case.measure.host_cache = HOST_CACHE_FLUSHED;
-  bench_case.measure.device_cache = CACHE_FLUSHED;
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  def.measure.host_cache = HOST_CACHE_FLUSHED;
+  def.measure.device_cache = CACHE_FLUSHED;
+  fixture_run_ok(fixture, &def);
 }
 
 static uint64_t flow_elapsed_ns(const struct fixture *fixture, uint32_t ordinal, uint32_t flow) {
@@ -134,8 +134,8 @@ static uint64_t flow_elapsed_ns(const struct fixture *fixture, uint32_t ordinal,
 
 /* Every byte of both is verified; the window is at least as long as either flow. */
 static void run_both(struct fixture *fixture, const struct flow flows[2], enum clock clock) {
-  struct bench_case bench_case = fixture_transfer(flows, 2);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, 2);
+  fixture_run_ok(fixture, &def);
   assert_int_equal(fixture->outcome.clock, clock);
   assert_true(fixture->outcome.gated);
   assert_int_equal(fixture->flow_trial_count, 2 * fixture->trial_count);
@@ -184,8 +184,8 @@ TEST(copies_of_host_and_gpu_together, struct fixture *fixture) {
 }
 
 static void flow_unsupported_reason(struct fixture *fixture, struct flow flow, const char *why) {
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_skips(fixture, &bench_case, why);
+  struct case_def def = fixture_transfer(&flow, 1);
+  fixture_skips(fixture, &def, why);
 }
 
 TEST(more_than_the_share_is_refused_before_allocation, struct fixture *fixture) {
@@ -199,17 +199,17 @@ TEST(more_than_the_share_is_refused_before_allocation, struct fixture *fixture) 
   const struct flow flows[] = {flow, unified(UNIFIED_DEMAND, gpu0, host)};
   struct flow both[] = {flows[0], flows[1]};
   both[1].size_bytes = flow.size_bytes;
-  struct bench_case bench_case = fixture_transfer(both, 2);
-  fixture_skips(fixture, &bench_case, "free_share");
+  struct case_def def = fixture_transfer(both, 2);
+  fixture_skips(fixture, &def, "free_share");
   /* A smaller share refuses earlier, and all of the memory is never a share. */
   flow.size_bytes = SIZE_BYTES;
-  bench_case = fixture_transfer(&flow, 1);
-  bench_case.measure.free_share = (double)SIZE_BYTES / 2 / (double)free_bytes;
-  fixture_skips(fixture, &bench_case, "free_share");
-  bench_case.measure.free_share = 1;
-  fixture_skips(fixture, &bench_case, "below 1");
-  bench_case.measure.free_share = -0.5;
-  fixture_skips(fixture, &bench_case, "below 1");
+  def = fixture_transfer(&flow, 1);
+  def.measure.free_share = (double)SIZE_BYTES / 2 / (double)free_bytes;
+  fixture_skips(fixture, &def, "free_share");
+  def.measure.free_share = 1;
+  fixture_skips(fixture, &def, "below 1");
+  def.measure.free_share = -0.5;
+  fixture_skips(fixture, &def, "below 1");
 }
 
 TEST(unsupported_unified_gives_its_reason, struct fixture *fixture) {
@@ -259,9 +259,9 @@ TEST(a_gpu_that_reads_host_pages_says_so, struct fixture *fixture) {
 
 TEST(more_iterations_than_one_are_an_error, struct fixture *fixture) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  bench_case.measure.iterations = 2;
-  fixture_run(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  def.measure.iterations = 2;
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
   assert_non_null(strstr(fixture->outcome.reason, "at most 1"));
 }

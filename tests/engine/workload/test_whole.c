@@ -20,9 +20,9 @@ static struct flow between_gpus(enum method method, int32_t source, int32_t targ
 
 static void is_corrupt(struct fixture *fixture, const struct flow *flows, uint32_t count,
                        const char *which) {
-  struct bench_case bench_case = fixture_transfer(flows, count);
-  bench_case.measure.verify = VERIFY_ONCE;
-  fixture_run(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, count);
+  def.measure.verify = VERIFY_ONCE;
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
   assert_false(fixture->outcome.verified);
   if (strncmp(fixture->outcome.reason, which, strlen(which)) != 0) {
@@ -36,8 +36,8 @@ TEST(half_a_duplex_is_corrupt, struct fixture *fixture) {
   is_corrupt(fixture, half, 2, "flow 1: 1234560 of 1234560 bytes differ, the first at offset 0");
   const struct flow whole[] = {between_gpus(METHOD_CE, 0, 1, DROPPED_BYTES + 1),
                                between_gpus(METHOD_CE, 1, 0, DROPPED_BYTES + 1)};
-  struct bench_case bench_case = fixture_transfer(whole, 2);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(whole, 2);
+  fixture_run_ok(fixture, &def);
 }
 
 /* What a kernel does whose reads were optimised away. */
@@ -46,8 +46,8 @@ TEST(a_kernel_that_copies_nothing_is_corrupt, struct fixture *fixture) {
   flow.kernel.vector_bytes = 8;
   is_corrupt(fixture, &flow, 1, "flow 0: 100000 of 100000 bytes differ");
   flow.kernel.vector_bytes = 4;
-  struct bench_case bench_case = fixture_transfer(&flow, 1);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&flow, 1);
+  fixture_run_ok(fixture, &def);
 }
 
 /* The first two launches are of the warm-up and of the poison; those of the trials are dropped. */
@@ -65,9 +65,9 @@ TEST(pages_that_are_not_touched_are_corrupt, struct fixture *fixture) {
 }
 
 static uint64_t window_of(struct fixture *fixture, const struct flow *flows, uint32_t count) {
-  struct bench_case bench_case = fixture_transfer(flows, count);
-  bench_case.measure.iterations = 1;
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, count);
+  def.measure.iterations = 1;
+  fixture_run_ok(fixture, &def);
   return fixture->trials[fixture->trial_count - 1].elapsed_ns;
 }
 
@@ -136,9 +136,9 @@ TEST(copies_are_shuffled_as_the_case_says, struct fixture *fixture) {
   const struct flow back = between_gpus(METHOD_CE, 1, 0, (uint64_t)4 * MIB);
   const uint64_t out_ns = window_of(fixture, &out, 1);
   const struct flow mix[] = {on_stream(out, 3, 3), on_stream(back, 3, 3)};
-  struct bench_case bench_case = fixture_transfer(mix, 2);
-  bench_case.order = (struct copy_order){.flows = ORDER, .count = 6, .seed = 1};
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(mix, 2);
+  def.order = (struct copy_order){.flows = ORDER, .count = 6, .seed = 1};
+  fixture_run_ok(fixture, &def);
   const double share = (double)flow_ns(fixture, 0) / (double)out_ns;
   assert_true(share > 2.95 && share < 3.1);
   assert_true(fixture->trials[fixture->trial_count - 1].elapsed_ns >=
@@ -150,8 +150,8 @@ TEST(copies_are_shuffled_as_the_case_says, struct fixture *fixture) {
 TEST(many_copies_of_one_stream_are_not_held, struct fixture *fixture) {
   const struct flow many = on_stream(between_gpus(METHOD_CE, 0, 1, 4096), 1, 200);
   const struct flow mix[] = {many, on_stream(between_gpus(METHOD_CE, 1, 0, 4096), 2, 3)};
-  struct bench_case bench_case = fixture_transfer(mix, 2);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(mix, 2);
+  fixture_run_ok(fixture, &def);
   assert_false(fixture->outcome.gated);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_GATE_FULL));
   const struct flow pageable[] = {many,
@@ -161,13 +161,13 @@ TEST(many_copies_of_one_stream_are_not_held, struct fixture *fixture) {
                                    .initiator = INITIATOR_TARGET,
                                    .stream = 1,
                                    .size_bytes = MIB}};
-  bench_case = fixture_transfer(pageable, 2);
-  fixture_run_ok(fixture, &bench_case);
+  def = fixture_transfer(pageable, 2);
+  fixture_run_ok(fixture, &def);
   assert_true(notes_have(&fixture->outcome.notes, NOTE_BLOCKS_HOST));
   const struct flow own = on_stream(many, 0, 3);
-  bench_case = fixture_transfer(&own, 1);
-  bench_case.measure.iterations = 43;
-  fixture_run(fixture, &bench_case);
+  def = fixture_transfer(&own, 1);
+  def.measure.iterations = 43;
+  fixture_run(fixture, &def);
   assert_string_equal(fixture->outcome.reason,
                       "iterations = 43: a trial of this case has at most 42");
 }
@@ -188,11 +188,11 @@ TEST(threads_that_enqueue_end_with_the_case, struct fixture *fixture) {
   const struct flow flow = fixture_flow(METHOD_CE, fixture_node(0, MEMORY_PAGEABLE),
                                         fixture_gpu(0, MEMORY_DEVICE), 4096);
   const struct flow two[] = {flow, flow};
-  struct bench_case bench_case = fixture_transfer(two, 2);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(two, 2);
+  fixture_run_ok(fixture, &def);
   const uint32_t before = count_threads();
   for (int i = 0; i < CASES; i++) {
-    fixture_run_ok(fixture, &bench_case);
+    fixture_run_ok(fixture, &def);
   }
   assert_true(count_threads() < before + CASES); /* one that was joined may still be listed */
 }
@@ -238,9 +238,9 @@ TEST(other_flows_to_the_host_are_kernels_of_their_own, struct fixture *fixture) 
     uint32_t count;
   } cases[] = {{shaped, 2}, {same_way, 2}, {sizes, 2}, {three, 3}};
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    struct bench_case bench_case = fixture_transfer(cases[i].flows, cases[i].count);
-    fixture_run_ok(fixture, &bench_case);
-    assert_false(engine_flow_is_paired(&bench_case, 0));
+    struct case_def def = fixture_transfer(cases[i].flows, cases[i].count);
+    fixture_run_ok(fixture, &def);
+    assert_false(engine_flow_is_paired(&def, 0));
   }
 }
 
@@ -250,8 +250,8 @@ TEST(flows_of_one_kernel_share_its_window, struct fixture *fixture) {
                                host_flow(1, false, FLOW_MEASURED, (uint64_t)16 * MIB),
                                host_flow(0, false, FLOW_MEASURED, (uint64_t)16 * MIB),
                                host_flow(1, true, FLOW_LOAD, (uint64_t)16 * MIB)};
-  struct bench_case bench_case = fixture_transfer(flows, 4);
-  fixture_run_ok(fixture, &bench_case);
+  struct case_def def = fixture_transfer(flows, 4);
+  fixture_run_ok(fixture, &def);
   const struct trial *trial = &fixture->trials[fixture->trial_count - 1];
   assert_true(fixture->flow_trial_count >= 3);
   for (uint32_t i = fixture->flow_trial_count - 3; i < fixture->flow_trial_count; i++) {
@@ -260,7 +260,7 @@ TEST(flows_of_one_kernel_share_its_window, struct fixture *fixture) {
     assert_true(elapsed_ns > trial->elapsed_ns - trial->elapsed_ns / 20);
   }
   for (uint32_t i = 0; i < 4; i++) {
-    assert_true(engine_flow_is_paired(&bench_case, i));
+    assert_true(engine_flow_is_paired(&def, i));
   }
 }
 
@@ -274,13 +274,13 @@ TEST(another_gpu_than_the_probed_one_is_refused, struct fixture *fixture) {
   assert_ok(engine_new(machine, NULL, &fixture->engine, err), err);
   const struct flow lost = between_gpus(METHOD_CE, 0, 1, MIB);
   const struct flow there = between_gpus(METHOD_CE, 0, 2, MIB);
-  struct bench_case bench_case = fixture_transfer(&lost, 1);
-  fixture_run(fixture, &bench_case);
+  struct case_def def = fixture_transfer(&lost, 1);
+  fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
   assert_non_null(strstr(fixture->outcome.reason, machine->gpus[1].pci_address));
   assert_non_null(strstr(fixture->outcome.reason, machine->gpus[2].pci_address));
-  bench_case = fixture_transfer(&there, 1);
-  fixture_run_ok(fixture, &bench_case);
+  def = fixture_transfer(&there, 1);
+  fixture_run_ok(fixture, &def);
   engine_free(fixture->engine);
   fixture->engine = whole;
 }

@@ -102,14 +102,14 @@ static double rate_of(const struct importing *importing, enum method method, uin
                       enum initiator initiator, bool any_initiator) {
   double found = 0;
   for (size_t i = 0; i < importing->cases.plan.case_count; i++) {
-    const struct bench_case *bench = &importing->cases.plan.cases[i].bench;
-    const struct flow *flow = &bench->flows[0];
-    if (bench->flow_count == flow_count && flow->method == method &&
+    const struct case_def *def = &importing->cases.plan.cases[i].def;
+    const struct flow *flow = &def->flows[0];
+    if (def->flow_count == flow_count && flow->method == method &&
         flow->source.place == source_place && flow->source.index == source &&
         flow->target.place == target_place && flow->target.index == target &&
         (any_initiator || flow->initiator == initiator)) {
       assert_true(found == 0);
-      found = (double)bench->payload_bytes / importing->cases.median_ns[i];
+      found = (double)def->payload_bytes / importing->cases.median_ns[i];
     }
   }
   return found;
@@ -202,14 +202,14 @@ TEST_WITH(concurrent_flows_match_by_initiator, set_up, tear_down, struct importi
   take(importing, NULL);
   int seen = 0;
   for (size_t i = 0; i < importing->cases.plan.case_count; i++) {
-    const struct bench_case *bench = &importing->cases.plan.cases[i].bench;
-    const struct flow *flow = &bench->flows[0];
-    const double rate = (double)bench->payload_bytes / importing->cases.median_ns[i];
-    if (bench->flow_count != 3) {
+    const struct case_def *def = &importing->cases.plan.cases[i].def;
+    const struct flow *flow = &def->flows[0];
+    const double rate = (double)def->payload_bytes / importing->cases.median_ns[i];
+    if (def->flow_count != 3) {
       continue;
     }
-    const bool into_1 = flow->target.index == 1 && bench->flows[1].target.index == 1;
-    const bool out_of_1 = flow->source.index == 1 && bench->flows[1].source.index == 1;
+    const bool into_1 = flow->target.index == 1 && def->flows[1].target.index == 1;
+    const bool out_of_1 = flow->source.index == 1 && def->flows[1].source.index == 1;
     const bool pushed = flow->initiator == INITIATOR_SOURCE;
     seen += into_1 || out_of_1 ? 1 : 0;
     if (into_1 && flow->method == METHOD_CE) {
@@ -297,20 +297,20 @@ TEST_WITH(newer_tests_have_cases_of_their_own, set_up, tear_down, struct importi
   take(importing, NULL);
   double sum = 0;
   for (size_t i = 0; i < importing->cases.plan.case_count; i++) {
-    const struct bench_case *bench = &importing->cases.plan.cases[i].bench;
-    const double rate = (double)bench->payload_bytes / importing->cases.median_ns[i];
-    const bool bulk = strstr(bench->block, "_tma") != NULL;
+    const struct case_def *def = &importing->cases.plan.cases[i].def;
+    const double rate = (double)def->payload_bytes / importing->cases.median_ns[i];
+    const bool bulk = strstr(def->block, "_tma") != NULL;
     sum += rate;
-    if (bench->kind == CASE_STREAM) {
-      const struct stream *stream = &bench->work->stream;
+    if (def->kind == CASE_STREAM) {
+      const struct stream *stream = &def->work->stream;
       assert_rate(rate, (stream->op == STREAM_READ ? 4601 : 4401) + stream->memory.index);
     } else {
-      assert_int_equal(bench->flows[0].kernel.variant, bulk ? KERNEL_BULK : KERNEL_AUTO);
-      const double least = strstr(bench->block, "_local_") != NULL      ? (bulk ? 2101 : 2111)
-                           : strstr(bench->block, "_write_tma") != NULL ? 383
-                           : bulk                                       ? 381
-                                                                        : 371;
-      const struct flow *flow = &bench->flows[0];
+      assert_int_equal(def->flows[0].kernel.variant, bulk ? KERNEL_BULK : KERNEL_AUTO);
+      const double least = strstr(def->block, "_local_") != NULL      ? (bulk ? 2101 : 2111)
+                           : strstr(def->block, "_write_tma") != NULL ? 383
+                           : bulk                                     ? 381
+                                                                      : 371;
+      const struct flow *flow = &def->flows[0];
       /* Row 0, column 1: GPU 0 is the target of a read and the source of a write. */
       const int first = flow->source.index == flow->target.index ? flow->source.index
                         : flow->initiator == INITIATOR_TARGET    ? flow->target.index

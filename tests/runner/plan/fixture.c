@@ -159,24 +159,24 @@ void planned_fini(struct planned *planned) {
 
 struct fake_engine fake_engine;
 
-bool engine_flow_is_paired(const struct bench_case *bench_case, uint32_t flow) {
-  (void)bench_case;
+bool engine_flow_is_paired(const struct case_def *def, uint32_t flow) {
+  (void)def;
   (void)flow;
   return false;
 }
 
-uint32_t engine_case_gpus(const struct bench_case *bench_case) {
-  (void)bench_case;
+uint32_t engine_case_gpus(const struct case_def *def) {
+  (void)def;
   return 0;
 }
 
-const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
+const char *engine_case_unsupported_reason(const struct case_def *def,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]) {
   (void)machine;
-  for (uint32_t i = 0; fake_engine.refuses && i < bench_case->flow_count; i++) {
-    if (bench_case->flows[i].source.memory == fake_engine.refused ||
-        bench_case->flows[i].target.memory == fake_engine.refused) {
+  for (uint32_t i = 0; fake_engine.refuses && i < def->flow_count; i++) {
+    if (def->flows[i].source.memory == fake_engine.refused ||
+        def->flows[i].target.memory == fake_engine.refused) {
       (void)snprintf(reason, CASE_REASON_MAX, "no %s memory here",
                      memory_kind_text(fake_engine.refused));
       return reason;
@@ -185,12 +185,12 @@ const char *engine_case_unsupported_reason(const struct bench_case *bench_case,
   return NULL;
 }
 
-void engine_memory_needs(const struct bench_case *bench_case, const struct machine *machine,
+void engine_memory_needs(const struct case_def *def, const struct machine *machine,
                          uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
   (void)machine;
   *host_bytes = fake_engine.host_buffer_bytes;
-  for (uint32_t i = 0; i < bench_case->flow_count; i++) {
-    const struct flow *flow = &bench_case->flows[i];
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     const struct endpoint *ends[2] = {&flow->source, &flow->target};
     for (int e = 0; e < 2; e++) {
       if (ends[e]->place == PLACE_GPU) {
@@ -202,12 +202,12 @@ void engine_memory_needs(const struct bench_case *bench_case, const struct machi
   }
 }
 
-const struct bench_case *planned_case(const struct plan *plan, const char *name) {
+const struct case_def *planned_case(const struct plan *plan, const char *name) {
   for (size_t i = 0; i < plan->case_count; i++) {
-    if (strcmp(plan->cases[i].bench.name, name) == 0) {
-      return &plan->cases[i].bench;
+    if (strcmp(plan->cases[i].def.name, name) == 0) {
+      return &plan->cases[i].def;
     }
   }
-  fail_msg("there is no case %s, but %s", name, plan->cases[0].bench.name);
+  fail_msg("there is no case %s, but %s", name, plan->cases[0].def.name);
   return NULL;
 }

@@ -62,5 +62,5 @@ struct fake_engine {
 extern struct fake_engine fake_engine;
 
 /* The case of that name; a test without it fails. */
-const struct bench_case *planned_case(const struct plan *plan, const char *name);
+const struct case_def *planned_case(const struct plan *plan, const char *name);
 RELEASE(plan_free, struct plan)

@@ -115,24 +115,24 @@ TEST(every_microbenchmark_on_eight_gpus) {
     size_t count = 0;
     assert_string_equal(block_name(f.scenario->blocks[b]), blocks[b].block);
     for (size_t i = 0; i < f.plan->case_count; i++) {
-      const struct bench_case *bench = &f.plan->cases[i].bench;
-      if (strcmp(bench->block, blocks[b].block) != 0) {
+      const struct case_def *def = &f.plan->cases[i].def;
+      if (strcmp(def->block, blocks[b].block) != 0) {
         continue;
       }
-      const bool zero_copy_host = strncmp(bench->block, "zero_copy_host", 14) == 0;
-      assert_int_equal(bench->measure.host_cache,
+      const bool zero_copy_host = strncmp(def->block, "zero_copy_host", 14) == 0;
+      assert_int_equal(def->measure.host_cache,
                        zero_copy_host ? HOST_CACHE_FLUSHED : HOST_CACHE_AS_IS);
-      assert_int_equal(bench->measure.iterations, 1);
-      const bool with_threads = strcmp(bench->block, "demand_duplex_host") == 0;
-      assert_int_equal(bench->measure.gating, with_threads ? GATING_ON : GATING_OFF);
-      assert_int_equal(bench->measure.callers, CALLERS_ONE);
-      assert_int_equal(bench->flow_count, blocks[b].both ? 2 : 1);
-      assert_int_equal(bench->payload_bytes, (blocks[b].both ? UINT64_C(2) : 1) << 26);
-      check_flow(&f, &bench->flows[0], &blocks[b], false);
+      assert_int_equal(def->measure.iterations, 1);
+      const bool with_threads = strcmp(def->block, "demand_duplex_host") == 0;
+      assert_int_equal(def->measure.gating, with_threads ? GATING_ON : GATING_OFF);
+      assert_int_equal(def->measure.callers, CALLERS_ONE);
+      assert_int_equal(def->flow_count, blocks[b].both ? 2 : 1);
+      assert_int_equal(def->payload_bytes, (blocks[b].both ? UINT64_C(2) : 1) << 26);
+      check_flow(&f, &def->flows[0], &blocks[b], false);
       if (blocks[b].both) {
-        check_flow(&f, &bench->flows[1], &blocks[b], true);
-        assert_int_equal(bench->flows[0].source.index, bench->flows[1].target.index);
-        assert_int_equal(bench->flows[0].target.index, bench->flows[1].source.index);
+        check_flow(&f, &def->flows[1], &blocks[b], true);
+        assert_int_equal(def->flows[0].source.index, def->flows[1].target.index);
+        assert_int_equal(def->flows[0].target.index, def->flows[1].source.index);
       }
       count++;
     }
@@ -149,7 +149,7 @@ TEST(one_gpu_skips_what_needs_two) {
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct plan_case *c = &f.plan->cases[i];
     const bool needs_two = blocks[i].ends == GPU_TO_GPU;
-    assert_string_equal(c->bench.block, blocks[i].block);
+    assert_string_equal(c->def.block, blocks[i].block);
     assert_int_equal(c->skip_reason != NULL, needs_two);
     if (needs_two) {
       assert_string_equal(c->skip_reason, "needs two GPUs, this machine has 1");

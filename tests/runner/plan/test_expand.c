@@ -47,7 +47,7 @@ static const struct plan_case *at(size_t i) {
 }
 
 static void expect_path(size_t i, const char *path) {
-  assert_string_equal(at(i)->bench.path, path);
+  assert_string_equal(at(i)->def.path, path);
 }
 
 static void expect_skip(size_t i, const char *path, const char *reason) {
@@ -86,11 +86,11 @@ static void expect_balance(size_t places, size_t as_source, size_t as_target) {
     size_t sources = 0;
     size_t targets = 0;
     for (size_t i = 0; i < made.plan->case_count; i++) {
-      const struct bench_case *bench = &at(i)->bench;
-      for (uint32_t f = 0; f < bench->flow_count; f++) {
-        sources += bench->flows[f].source.index == (int32_t)place;
-        targets += bench->flows[f].target.index == (int32_t)place;
-        assert_true(bench->flows[f].source.index != bench->flows[f].target.index);
+      const struct case_def *def = &at(i)->def;
+      for (uint32_t f = 0; f < def->flow_count; f++) {
+        sources += def->flows[f].source.index == (int32_t)place;
+        targets += def->flows[f].target.index == (int32_t)place;
+        assert_true(def->flows[f].source.index != def->flows[f].target.index);
       }
     }
     assert_int_equal(sources, as_source);
@@ -135,10 +135,10 @@ TEST(gpus_are_named_by_uuid) {
   make(machine, setting, 2);
   expect_path(0, "gpu2-gpu0");
   expect_path(1, "gpu5-gpu0");
-  PRINTED(key, CASE_KEY_MAX, "%s", at(0)->bench.key);
+  PRINTED(key, CASE_KEY_MAX, "%s", at(0)->def.key);
   setting.transfer.flow.from = gpu_end(SELECT(2));
   make(machine, setting, 0);
-  assert_string_equal(at(0)->bench.key, key);
+  assert_string_equal(at(0)->def.key, key);
   /* Of none, or of several. */
   setting.transfer.flow.from.selector =
       (struct selector){.kind = SELECTOR_LIST, .uuids = &UUIDS[1], .uuid_count = 1};
@@ -168,7 +168,7 @@ TEST(nodes_are_paired_with_themselves_too) {
   make(machine_cpu(), setting, 4);
   expect_path(0, "numa0:pageable-numa0:pageable");
   expect_path(1, "numa0:pageable-numa1:pageable");
-  assert_int_equal(at(1)->bench.flows[0].initiator, INITIATOR_SOURCE);
+  assert_int_equal(at(1)->def.flows[0].initiator, INITIATOR_SOURCE);
   setting.transfer.pairs_given = true;
   setting.transfer.pairs = PAIRS_ORDERED;
   make(machine_cpu(), setting, 2);
@@ -184,12 +184,12 @@ TEST(local_and_remote_are_seen_from_the_gpu) {
   make(machine_8xh100(), setting_of(numa_end(SELECT_LOCAL, MEMORY_PINNED), gpu_end(SELECT_ALL)), 8);
   expect_path(0, "numa0:pinned-gpu0");
   expect_path(7, "numa1:pinned-gpu7");
-  assert_int_equal(at(0)->bench.flows[0].initiator, INITIATOR_TARGET);
+  assert_int_equal(at(0)->def.flows[0].initiator, INITIATOR_TARGET);
   make(machine_8xh100(), setting_of(gpu_end(SELECT(0, 7)), numa_end(SELECT_REMOTE, MEMORY_PINNED)),
        2);
   expect_path(0, "gpu0-numa1:pinned");
   expect_path(1, "gpu7-numa0:pinned");
-  assert_int_equal(at(0)->bench.flows[0].initiator, INITIATOR_SOURCE);
+  assert_int_equal(at(0)->def.flows[0].initiator, INITIATOR_SOURCE);
 }
 
 TEST(an_unknown_nearest_node_is_a_reason_but_with_one_node) {
@@ -232,7 +232,7 @@ TEST(memory_only_nodes_are_measured_only_when_named) {
   setting.transfer.flow.base.method = METHOD_CPU;
   make(machine_gh200(), setting, 0);
   assert_null(at(0)->skip_reason);
-  assert_int_equal(at(0)->bench.flows[0].initiator, INITIATOR_TARGET);
+  assert_int_equal(at(0)->def.flows[0].initiator, INITIATOR_TARGET);
   make(machine_gh200(), setting_of(numa_end(SELECT_REMOTE, MEMORY_PINNED), gpu_end(SELECT(0))), 0);
   expect_skip(0, "numa.remote:pinned-gpu0",
               "no NUMA node is remote to GPU 0: node 0 is the only one with processors and memory");
@@ -243,7 +243,7 @@ TEST(what_is_not_there_is_skipped_and_says_what_there_is) {
        setting_of(numa_end(SELECT(0, 5), MEMORY_PINNED), gpu_end(SELECT(0, 7, 8, 9))), 2);
   expect_skip(0, "numa0,5:pinned-gpu0,7..9",
               "there is no NUMA node 5 (nodes: 0,1); there is no GPU 7-9 (GPUs: 0-3)");
-  assert_int_equal(at(0)->bench.flow_count, 0);
+  assert_int_equal(at(0)->def.flow_count, 0);
   expect_path(1, "numa0:pinned-gpu0");
 }
 
@@ -274,14 +274,14 @@ TEST(reverse_and_both) {
   setting.transfer.direction = DIRECTION_REVERSE;
   make(machine_8xh100(), setting, 0);
   expect_path(0, "gpu5-numa1:pinned");
-  assert_int_equal(at(0)->bench.flows[0].initiator, INITIATOR_SOURCE);
+  assert_int_equal(at(0)->def.flows[0].initiator, INITIATOR_SOURCE);
   setting.transfer.direction = DIRECTION_BOTH;
   make(machine_8xh100(), setting, 1);
   expect_path(0, "numa1:pinned--gpu5");
-  assert_int_equal(at(0)->bench.flow_count, 2);
-  assert_int_equal(at(0)->bench.flows[0].initiator, INITIATOR_TARGET);
-  assert_int_equal(at(0)->bench.flows[1].initiator, INITIATOR_SOURCE);
-  assert_int_equal(at(0)->bench.payload_bytes, UINT64_C(128) << 20);
+  assert_int_equal(at(0)->def.flow_count, 2);
+  assert_int_equal(at(0)->def.flows[0].initiator, INITIATOR_TARGET);
+  assert_int_equal(at(0)->def.flows[1].initiator, INITIATOR_SOURCE);
+  assert_int_equal(at(0)->def.payload_bytes, UINT64_C(128) << 20);
 }
 
 TEST(the_initiator_belongs_to_each_flow) {
@@ -291,8 +291,8 @@ TEST(the_initiator_belongs_to_each_flow) {
   setting.transfer.flow.base.initiator = INITIATOR_TARGET;
   make(machine_8xh100(), setting, 0);
   for (uint32_t i = 0; i < 2; i++) {
-    assert_int_equal(at(0)->bench.flows[i].initiator, INITIATOR_TARGET);
-    assert_int_equal(at(0)->bench.flows[i].target.index, 1 - i);
+    assert_int_equal(at(0)->def.flows[i].initiator, INITIATOR_TARGET);
+    assert_int_equal(at(0)->def.flows[i].target.index, 1 - i);
   }
 }
 
@@ -315,7 +315,7 @@ TEST(peer_access_is_needed_or_staged) {
   expect_skip(
       0, "gpu0-gpu1",
       "no peer access between the two GPUs (to copy through the host instead: peer = false)");
-  assert_int_equal(at(0)->bench.flow_count, 1);
+  assert_int_equal(at(0)->def.flow_count, 1);
   setting.transfer.direction = DIRECTION_BOTH;
   make(machine_4xl40s(), setting, 0);
   expect_skip(
@@ -325,11 +325,11 @@ TEST(peer_access_is_needed_or_staged) {
   setting.transfer.flow.peer = false;
   make(machine_4xl40s(), setting, 0);
   assert_null(at(0)->skip_reason);
-  assert_true(at(0)->bench.flows[0].staged);
+  assert_true(at(0)->def.flows[0].staged);
   /* A local copy is never staged. */
   setting.transfer.flow.to = gpu_end(SELECT(0));
   make(machine_4xl40s(), setting, 0);
-  assert_false(at(0)->bench.flows[0].staged);
+  assert_false(at(0)->def.flows[0].staged);
 }
 
 static void make_concurrent(struct machine *machine, enum concurrent concurrent,
@@ -342,7 +342,7 @@ static void make_concurrent(struct machine *machine, enum concurrent concurrent,
 
 TEST(many_at_once) {
   make_concurrent(machine_8xh100(), CONCURRENT_PER_TARGET, DIRECTION_FORWARD, 8);
-  assert_int_equal(at(0)->bench.flow_count, 7);
+  assert_int_equal(at(0)->def.flow_count, 7);
   expect_path(0, "gpu1..7-gpu0"); /* in the order of the targets */
   expect_path(7, "gpu0..6-gpu7");
 
@@ -350,25 +350,25 @@ TEST(many_at_once) {
   expect_path(0, "gpu1..7-gpu0");
 
   make_concurrent(machine_8xh100(), CONCURRENT_PER_SOURCE, DIRECTION_BOTH, 8);
-  assert_int_equal(at(0)->bench.flow_count, 14);
+  assert_int_equal(at(0)->def.flow_count, 14);
   expect_path(0, "gpu0--gpu1..7");
 
   make_concurrent(machine_8xh100(), CONCURRENT_ALL, DIRECTION_FORWARD, 1);
-  assert_int_equal(at(0)->bench.flow_count, 56);
+  assert_int_equal(at(0)->def.flow_count, 56);
   expect_path(0, "gpu0..7-gpu0..7");
 
   /* All pairs both ways at once are the same flows, none of them twice. */
   make_concurrent(machine_8xh100(), CONCURRENT_ALL, DIRECTION_BOTH, 0);
-  assert_int_equal(at(0)->bench.flow_count, 56);
+  assert_int_equal(at(0)->def.flow_count, 56);
 }
 
 static void expect_flows(const int32_t (*pairs)[2], uint32_t count) {
-  const struct bench_case *bench = &at(0)->bench;
+  const struct case_def *def = &at(0)->def;
   assert_int_equal(made.plan->case_count, 1);
-  assert_int_equal(bench->flow_count, count);
+  assert_int_equal(def->flow_count, count);
   for (uint32_t i = 0; i < count; i++) {
-    assert_int_equal(bench->flows[i].source.index, pairs[i][0]);
-    assert_int_equal(bench->flows[i].target.index, pairs[i][1]);
+    assert_int_equal(def->flows[i].source.index, pairs[i][0]);
+    assert_int_equal(def->flows[i].target.index, pairs[i][1]);
   }
 }
 
@@ -407,16 +407,16 @@ TEST(loads_run_beside_every_case) {
   setting.transfer.loads = &load;
   setting.transfer.load_count = 1;
   make(machine_8xh100(), setting, 56);
-  assert_int_equal(at(0)->bench.flow_count, 3);
-  assert_int_equal(at(0)->bench.flows[0].role, FLOW_MEASURED);
-  assert_int_equal(at(0)->bench.flows[2].role, FLOW_LOAD);
-  assert_int_equal(at(0)->bench.payload_bytes, UINT64_C(64) << 20);
+  assert_int_equal(at(0)->def.flow_count, 3);
+  assert_int_equal(at(0)->def.flows[0].role, FLOW_MEASURED);
+  assert_int_equal(at(0)->def.flows[2].role, FLOW_LOAD);
+  assert_int_equal(at(0)->def.payload_bytes, UINT64_C(64) << 20);
   expect_path(0, "gpu0-gpu1");
   load.to = gpu_end(SELECT(9));
   make(machine_8xh100(), setting, 0);
   expect_skip(0, "gpu0-gpu1", "load: there is no GPU 9 (GPUs: 0-7)");
   /* Without its load it is no case at all, also not the one that has none. */
-  assert_non_null(strstr(at(0)->bench.definition, "unresolved"));
+  assert_non_null(strstr(at(0)->def.definition, "unresolved"));
 }
 
 /* A case has room for so many flows: what does not fit is skipped with its reason. */
@@ -438,7 +438,7 @@ TEST(too_many_loads_are_skipped) {
   loads[0].to = gpu_end(SELECT(0));
   make(machine_8xh100(), setting, 0);
   assert_null(at(0)->skip_reason);
-  assert_int_equal(at(0)->bench.flow_count, CASE_FLOWS_MAX - 7 + 1);
+  assert_int_equal(at(0)->def.flow_count, CASE_FLOWS_MAX - 7 + 1);
 }
 
 /* Beside a chase: on its way, or back, for every pair; and where the load says. */
@@ -458,18 +458,18 @@ TEST(loads_take_the_way_of_a_chase) {
           .space = CHASE_PEER, .footprint_bytes = 1 << 20, .stride_bytes = 128, .hops = 64}};
   make(machine_8xh100(), setting, 2);
   for (int32_t i = 0; i < 2; i++) {
-    const struct bench_case *bench = &at((size_t)i)->bench;
-    assert_int_equal(bench->flow_count, 2);
-    assert_int_equal(bench->flows[0].target.index, 1);
-    assert_int_equal(bench->flows[1].role, FLOW_LOAD);
-    assert_int_equal(bench->flows[1].source.index, i);
-    assert_int_equal(bench->flows[1].target.index, 2);
-    assert_int_equal(bench->payload_bytes, 0);
-    assert_non_null(strstr(bench->definition, "\"flows\":[{\"role\":\"load\""));
+    const struct case_def *def = &at((size_t)i)->def;
+    assert_int_equal(def->flow_count, 2);
+    assert_int_equal(def->flows[0].target.index, 1);
+    assert_int_equal(def->flows[1].role, FLOW_LOAD);
+    assert_int_equal(def->flows[1].source.index, i);
+    assert_int_equal(def->flows[1].target.index, 2);
+    assert_int_equal(def->payload_bytes, 0);
+    assert_non_null(strstr(def->definition, "\"flows\":[{\"role\":\"load\""));
   }
   setting.transfer.load_count = 0;
   make(machine_8xh100(), setting, 0);
-  assert_null(strstr(at(0)->bench.definition, "flows"));
+  assert_null(strstr(at(0)->def.definition, "flows"));
 }
 
 TEST(spelled_flows_are_one_case) {
@@ -484,8 +484,8 @@ TEST(spelled_flows_are_one_case) {
   setting.transfer.flow_count = 2;
   make(machine_8xh100(), setting, 1);
   expect_path(0, "3flows");
-  assert_string_equal(at(0)->bench.name, "block/3flows"); /* no common size */
-  assert_int_equal(at(0)->bench.payload_bytes, (UINT64_C(64) << 20) + UINT64_C(2) * 4096);
+  assert_string_equal(at(0)->def.name, "block/3flows"); /* no common size */
+  assert_int_equal(at(0)->def.payload_bytes, (UINT64_C(64) << 20) + UINT64_C(2) * 4096);
   flows[1].to = gpu_end(SELECT(11));
   make(machine_8xh100(), setting, 1);
   expect_skip(0, "numa.local:pinned-gpu11", "there is no GPU 11 (GPUs: 0-7)");
@@ -495,9 +495,9 @@ TEST(a_shape_sets_the_size) {
   struct setting setting = setting_of(gpu_end(SELECT(0)), gpu_end(SELECT(1)));
   setting.transfer.flow.base.shape = (struct copy_shape){.width_bytes = 1000, .height = 8};
   make(machine_8xh100(), setting, 0);
-  const struct flow *flow = at(0)->bench.flows;
+  const struct flow *flow = at(0)->def.flows;
   assert_int_equal(flow->size_bytes, 8000);
   assert_int_equal(flow->shape.depth, 1);
   assert_int_equal(flow->shape.pitch_bytes, 1000);
-  assert_int_equal(at(0)->bench.payload_bytes, 8000);
+  assert_int_equal(at(0)->def.payload_bytes, 8000);
 }

@@ -82,26 +82,26 @@ static void check_flow(const struct flow *flow, const struct expected *expected,
 }
 
 /* Flows that are loads stand last, each the mirror of a measured one. */
-static void check_case(const struct bench_case *bench, const struct expected *expected,
+static void check_case(const struct case_def *def, const struct expected *expected,
                        const struct suffix *suffix) {
-  assert_int_equal(bench->kind, CASE_TRANSFER);
-  assert_int_equal(bench->flow_count, expected->measured + expected->loads);
-  assert_int_equal(bench->payload_bytes, (uint64_t)expected->measured << 26);
-  for (uint32_t i = 0; i < bench->flow_count; i++) {
-    const struct flow *flow = &bench->flows[i];
+  assert_int_equal(def->kind, CASE_TRANSFER);
+  assert_int_equal(def->flow_count, expected->measured + expected->loads);
+  assert_int_equal(def->payload_bytes, (uint64_t)expected->measured << 26);
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
     assert_int_equal(flow->role, i < expected->measured ? FLOW_MEASURED : FLOW_LOAD);
     check_flow(flow, expected, suffix);
     if (flow->role == FLOW_LOAD) {
-      const struct flow *measured = &bench->flows[i - expected->measured];
+      const struct flow *measured = &def->flows[i - expected->measured];
       assert_int_equal(flow->source.index, measured->target.index);
       assert_int_equal(flow->target.index, measured->source.index);
       assert_int_equal(flow->source.memory, measured->target.memory);
       assert_int_equal(flow->target.memory, measured->source.memory);
     }
   }
-  if (bench->flow_count == 2 && expected->measured == 2) {
-    assert_int_equal(bench->flows[0].source.index, bench->flows[1].target.index);
-    assert_int_equal(bench->flows[0].target.index, bench->flows[1].source.index);
+  if (def->flow_count == 2 && expected->measured == 2) {
+    assert_int_equal(def->flows[0].source.index, def->flows[1].target.index);
+    assert_int_equal(def->flows[0].target.index, def->flows[1].source.index);
   }
 }
 
@@ -115,9 +115,9 @@ TEST(every_pattern_on_eight_gpus) {
       PRINTED(name, 128, "%s%s", blocks[b].block, suffixes[m].text);
       size_t count = 0;
       for (size_t i = 0; i < f.plan->case_count; i++) {
-        const struct bench_case *bench = &f.plan->cases[i].bench;
-        if (strcmp(bench->block, name) == 0) {
-          check_case(bench, &blocks[b], &suffixes[m]);
+        const struct case_def *def = &f.plan->cases[i].def;
+        if (strcmp(def->block, name) == 0) {
+          check_case(def, &blocks[b], &suffixes[m]);
           count++;
         }
       }
@@ -132,14 +132,14 @@ TEST(every_pattern_on_eight_gpus) {
 TEST(concurrent_flows_share_what_their_name_says) {
   SCOPED(planned_fini) struct planned f = plan_for("h100x8-nvlink.toml");
   for (size_t i = 0; i < f.plan->case_count; i++) {
-    const struct bench_case *bench = &f.plan->cases[i].bench;
-    const bool to_one = strncmp(bench->block, "all_to_one", 10) == 0;
-    const bool from_one = strncmp(bench->block, "one_to_all", 10) == 0;
-    const bool to_host = strncmp(bench->block, "all_to_host_memcpy", 18) == 0;
-    for (uint32_t k = 0; k < bench->flow_count; k++) {
-      const struct flow *flow = &bench->flows[k];
-      assert_true(!to_one || flow->target.index == bench->flows[0].target.index);
-      assert_true(!from_one || flow->source.index == bench->flows[0].source.index);
+    const struct case_def *def = &f.plan->cases[i].def;
+    const bool to_one = strncmp(def->block, "all_to_one", 10) == 0;
+    const bool from_one = strncmp(def->block, "one_to_all", 10) == 0;
+    const bool to_host = strncmp(def->block, "all_to_host_memcpy", 18) == 0;
+    for (uint32_t k = 0; k < def->flow_count; k++) {
+      const struct flow *flow = &def->flows[k];
+      assert_true(!to_one || flow->target.index == def->flows[0].target.index);
+      assert_true(!from_one || flow->source.index == def->flows[0].source.index);
       assert_true(!to_host || flow->target.index == f.machine->gpus[k].numa_node);
     }
   }
@@ -150,13 +150,13 @@ TEST(local_streams) {
   SCOPED(planned_fini) struct planned f = plan_for("h100x8-nvlink.toml");
   size_t count[stream_op_name_count] = {0};
   for (size_t i = 0; i < f.plan->case_count; i++) {
-    const struct bench_case *bench = &f.plan->cases[i].bench;
-    if (bench->kind == CASE_STREAM) {
-      const struct stream *stream = &bench->work->stream;
-      assert_string_equal(bench->block, stream->op == STREAM_READ ? "device_local_read_sm"
-                                                                  : "device_local_write_sm");
-      assert_int_equal(bench->payload_bytes, stream->size_bytes);
-      assert_int_equal(bench->traffic_bytes, stream->size_bytes);
+    const struct case_def *def = &f.plan->cases[i].def;
+    if (def->kind == CASE_STREAM) {
+      const struct stream *stream = &def->work->stream;
+      assert_string_equal(def->block, stream->op == STREAM_READ ? "device_local_read_sm"
+                                                                : "device_local_write_sm");
+      assert_int_equal(def->payload_bytes, stream->size_bytes);
+      assert_int_equal(def->traffic_bytes, stream->size_bytes);
       count[stream->op]++;
     }
   }
@@ -169,11 +169,11 @@ TEST(latencies) {
   size_t host = 0;
   size_t peer[chase_access_name_count] = {0};
   for (size_t i = 0; i < f.plan->case_count; i++) {
-    const struct bench_case *bench = &f.plan->cases[i].bench;
-    if (bench->kind != CASE_CHASE) {
+    const struct case_def *def = &f.plan->cases[i].def;
+    if (def->kind != CASE_CHASE) {
       continue;
     }
-    const struct chase *chase = &bench->work->chase;
+    const struct chase *chase = &def->work->chase;
     assert_int_equal(chase->footprint_bytes, chase->space == CHASE_HOST ? 64 << 20 : 2 << 20);
     assert_int_equal(chase->stride_bytes, 128);
     assert_int_equal(chase->order, CHASE_RANDOM);
@@ -181,19 +181,19 @@ TEST(latencies) {
     assert_int_equal(chase->sm, each ? CHASE_SM_EACH : CHASE_SM_ONE);
     assert_int_equal(chase->blocks, each ? f.machine->gpus[chase->gpu].sm_count : 1);
     assert_int_equal(chase->hops, each ? 32 : 4096);
-    assert_int_equal(bench->payload_bytes, 0);
-    assert_int_equal(bench->flow_count, 0);
-    assert_int_equal(bench->limit, LIMIT_UNKNOWN);
+    assert_int_equal(def->payload_bytes, 0);
+    assert_int_equal(def->flow_count, 0);
+    assert_int_equal(def->limit, LIMIT_UNKNOWN);
     if (chase->space == CHASE_HOST) {
-      assert_string_equal(bench->block, "host_device_latency_sm");
+      assert_string_equal(def->block, "host_device_latency_sm");
       assert_int_equal(chase->memory.place, PLACE_NUMA);
       assert_int_equal(chase->memory.memory, MEMORY_PINNED);
       assert_int_equal(chase->memory.index, f.machine->gpus[chase->gpu].numa_node);
       host++;
     } else {
-      assert_string_equal(bench->block, chase->access == CHASE_BY_BULK
-                                            ? "device_to_device_latency_tma"
-                                            : "device_to_device_latency_sm");
+      assert_string_equal(def->block, chase->access == CHASE_BY_BULK
+                                          ? "device_to_device_latency_tma"
+                                          : "device_to_device_latency_sm");
       assert_int_equal(chase->memory.place, PLACE_GPU);
       assert_int_not_equal(chase->memory.index, chase->gpu);
       peer[chase->access]++;
@@ -229,9 +229,9 @@ TEST(without_gpus_all_is_skipped) {
   f = plan_for("gh200.toml");
   for (size_t i = 0; i < f.plan->case_count; i++) {
     const struct plan_case *c = &f.plan->cases[i];
-    const bool needs_two = strstr(c->bench.block, "device_to_device") != NULL ||
-                           strstr(c->bench.block, "to_one") != NULL ||
-                           strstr(c->bench.block, "one_to") != NULL;
+    const bool needs_two = strstr(c->def.block, "device_to_device") != NULL ||
+                           strstr(c->def.block, "to_one") != NULL ||
+                           strstr(c->def.block, "one_to") != NULL;
     assert_int_equal(c->skip_reason != NULL, needs_two);
     if (needs_two) {
       assert_string_equal(c->skip_reason, "needs two GPUs, this machine has 1");

@@ -23,7 +23,7 @@ static void expect_cases(const struct machine *machine, struct selector nodes, s
   assert_int_equal(plan->case_count, count);
   for (size_t i = 0; i < count; i++) {
     const char *reason = plan->cases[i].skip_reason;
-    assert_string_equal(reason != NULL ? reason : plan->cases[i].bench.path, paths[i]);
+    assert_string_equal(reason != NULL ? reason : plan->cases[i].def.path, paths[i]);
   }
 }
 

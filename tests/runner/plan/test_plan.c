@@ -47,11 +47,11 @@ TEST(names_show_block_path_axes_and_size) {
   setting.axis_value_count = COUNT_OF(axes);
   SCOPED(plan_free_at) struct plan *plan = plan_one(machine, setting);
   const struct plan_case *c = &plan->cases[0];
-  assert_string_equal(c->bench.name,
+  assert_string_equal(c->def.name,
                       "block/numa0:pinned-gpu0/measure.host_cache=warm/odd_key=a_b_/64MiB");
   assert_string_equal(c->axes, "from.memory=pinned direction=forward measure.host_cache=warm "
                                "to.gpu=* odd key=a b* size=64MiB");
-  assert_string_equal(c->bench.block, "block");
+  assert_string_equal(c->def.block, "block");
 }
 
 TEST(equal_names_of_different_cases_are_numbered) {
@@ -64,9 +64,9 @@ TEST(equal_names_of_different_cases_are_numbered) {
   }
   SCOPED(plan_free_at) struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
   assert_int_equal(plan->case_count, 3);
-  assert_string_equal(plan->cases[0].bench.name, "block/numa0:pinned-gpu0/64MiB");
-  assert_string_equal(plan->cases[1].bench.name, "block/numa0:pinned-gpu0/64MiB/2");
-  assert_string_equal(plan->cases[2].bench.name, "block/numa0:pinned-gpu0/64MiB/3");
+  assert_string_equal(plan->cases[0].def.name, "block/numa0:pinned-gpu0/64MiB");
+  assert_string_equal(plan->cases[1].def.name, "block/numa0:pinned-gpu0/64MiB/2");
+  assert_string_equal(plan->cases[2].def.name, "block/numa0:pinned-gpu0/64MiB/3");
 }
 
 TEST(identical_cases_are_measured_once) {
@@ -89,7 +89,7 @@ TEST(the_definition_is_canonical) {
   SCOPED(memory_free) struct machine *machine = machine_8xh100();
   SCOPED(plan_free_at) struct plan *plan = plan_one(machine, host_to_device());
   assert_string_equal(
-      plan->cases[0].bench.definition,
+      plan->cases[0].def.definition,
       "{\"version\":1,\"kind\":\"transfer\",\"flows\":[{\"role\":\"measured\",\"method\":\"ce\","
       "\"method_version\":2,"
       "\"source\":{\"place\":\"numa\",\"index\":0,\"memory\":\"pinned\"},"
@@ -110,7 +110,7 @@ static void key_of(void (*change)(struct setting *), char key[CASE_KEY_MAX]) {
   struct setting setting = host_to_device();
   change(&setting);
   SCOPED(plan_free_at) struct plan *plan = plan_one(machine, setting);
-  (void)snprintf(key, CASE_KEY_MAX, "%s", plan->cases[0].bench.key);
+  (void)snprintf(key, CASE_KEY_MAX, "%s", plan->cases[0].def.key);
 }
 
 static void nothing(struct setting *s) {
@@ -205,7 +205,7 @@ TEST(caches_that_a_case_does_not_touch_are_not_in_its_key) {
   SCOPED(plan_free_at) struct plan *warm = plan_one(machine, setting);
   setting.measure.host_cache = HOST_CACHE_FLUSHED;
   SCOPED(plan_free_at) struct plan *flushed = plan_one(machine, setting);
-  assert_string_equal(warm->cases[0].bench.key, flushed->cases[0].bench.key);
+  assert_string_equal(warm->cases[0].def.key, flushed->cases[0].def.key);
 }
 
 /* A copy of pageable memory of node 0, or one between GPUs 0 and 5 through the host. */
@@ -245,11 +245,11 @@ TEST(a_copy_by_a_processor_says_where_that_is) {
   SCOPED(memory_free) struct machine *machine = machine_8xh100();
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     SCOPED(plan_free_at) struct plan *plan = plan_host_copy(machine, cases[i].staged, cases[i].cpu);
-    const struct bench_case *bench = &plan->cases[0].bench;
+    const struct case_def *def = &plan->cases[0].def;
     assert_null(plan->cases[0].skip_reason);
-    assert_int_equal(bench->flows[0].cpu.node, cases[i].node);
-    assert_non_null(strstr(bench->definition, "\"method_version\":3"));
-    const char *cpu = strstr(bench->definition, "\"cpu\"");
+    assert_int_equal(def->flows[0].cpu.node, cases[i].node);
+    assert_non_null(strstr(def->definition, "\"method_version\":3"));
+    const char *cpu = strstr(def->definition, "\"cpu\"");
     assert_true(cases[i].definition == NULL
                     ? cpu == NULL
                     : cpu != NULL &&
@@ -258,8 +258,8 @@ TEST(a_copy_by_a_processor_says_where_that_is) {
   struct setting pinned = host_to_device();
   pinned.transfer.flow.cpu = cpu_remote;
   SCOPED(plan_free_at) struct plan *plan = plan_one(machine, pinned);
-  assert_int_equal(plan->cases[0].bench.flows[0].cpu.choice, CPU_ANY);
-  assert_null(strstr(plan->cases[0].bench.definition, "cpu"));
+  assert_int_equal(plan->cases[0].def.flows[0].cpu.choice, CPU_ANY);
+  assert_null(strstr(plan->cases[0].def.definition, "cpu"));
 }
 
 static void check_skip(const struct machine *machine, bool staged, struct flow_cpu cpu,
@@ -293,7 +293,7 @@ TEST(a_copying_thread_that_has_no_processor_is_skipped) {
   struct setting setting = setting_of(numa_end(SELECT(1), MEMORY_PAGEABLE), gpu_end(SELECT(0)));
   setting.transfer.flow.cpu = cpu_local;
   plan = plan_one(machine, setting);
-  assert_int_equal(plan->cases[0].bench.flows[0].cpu.node, 0);
+  assert_int_equal(plan->cases[0].def.flows[0].cpu.node, 0);
   plan_free(plan);
   free(machine);
 }
@@ -347,7 +347,7 @@ TEST(a_duplicate_is_measured_when_only_names_it) {
   add(builder, "second", host_to_device());
   SCOPED(plan_free_at) struct plan *plan = finish(builder, CASE_ORDER_FILE, 0);
   assert_int_equal(plan->case_count, 1);
-  assert_string_equal(plan->cases[0].bench.block, "second");
+  assert_string_equal(plan->cases[0].def.block, "second");
 }
 
 TEST(shuffled_is_one_order_a_seed_whatever_else_is_there) {
@@ -363,10 +363,10 @@ TEST(shuffled_is_one_order_a_seed_whatever_else_is_there) {
   size_t moved = 0;
   size_t at = 0;
   for (size_t i = 0; i < one->case_count; i++) {
-    assert_string_equal(one->cases[i].bench.name, two->cases[i].bench.name);
-    moved += strcmp(one->cases[i].bench.name, other->cases[i].bench.name) != 0;
-    if (strcmp(one->cases[i].bench.block, "device_to_device") == 0) {
-      assert_string_equal(one->cases[i].bench.name, part->cases[at++].bench.name);
+    assert_string_equal(one->cases[i].def.name, two->cases[i].def.name);
+    moved += strcmp(one->cases[i].def.name, other->cases[i].def.name) != 0;
+    if (strcmp(one->cases[i].def.block, "device_to_device") == 0) {
+      assert_string_equal(one->cases[i].def.name, part->cases[at++].def.name);
     }
   }
   assert_int_equal(at, 56);
@@ -381,7 +381,7 @@ TEST(what_the_engine_refuses_is_skipped_with_its_reason) {
   fake_engine.refuses = false;
   assert_int_equal(plan->skip_count, 1);
   assert_string_equal(plan->cases[0].skip_reason, "no pinned memory here");
-  assert_int_equal(plan->cases[0].bench.flow_count, 1);
+  assert_int_equal(plan->cases[0].def.flow_count, 1);
   assert_int_equal(plan->cases[0].estimate_ns, 0);
 }
 

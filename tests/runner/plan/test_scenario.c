@@ -14,7 +14,7 @@ static size_t count_with(const struct plan *plan, const char *part, bool skipped
   size_t count = 0;
   for (size_t i = 0; i < plan->case_count; i++) {
     const struct plan_case *c = &plan->cases[i];
-    count += (c->skip_reason != NULL) == skipped && strstr(c->bench.name, part) != NULL;
+    count += (c->skip_reason != NULL) == skipped && strstr(c->def.name, part) != NULL;
   }
   return count;
 }
@@ -28,9 +28,9 @@ TEST(eight_gpus_on_a_laptop) {
       planned_text("h100x8-nvlink.toml", HEAD PAIRS "size = [\"4KiB\", \"1MiB\"]\n");
   assert_int_equal(made.plan->case_count, 112);
   assert_int_equal(made.plan->skip_count, 0);
-  assert_string_equal(made.plan->cases[0].bench.name, "d2d/gpu0-gpu1/4KiB");
-  assert_string_equal(made.plan->cases[56].bench.name, "d2d/gpu0-gpu1/1MiB");
-  assert_int_equal(made.plan->cases[0].bench.limit, LIMIT_NVLINK);
+  assert_string_equal(made.plan->cases[0].def.name, "d2d/gpu0-gpu1/4KiB");
+  assert_string_equal(made.plan->cases[56].def.name, "d2d/gpu0-gpu1/1MiB");
+  assert_int_equal(made.plan->cases[0].def.limit, LIMIT_NVLINK);
   assert_ptr_equal(made.plan->scenario, made.scenario);
   planned_fini(&made);
 }
@@ -67,8 +67,8 @@ TEST(names_are_unique_and_stable) {
   for (size_t i = 0; i < one->case_count; i++) {
     bool found = false;
     for (size_t j = 0; j < two->case_count; j++) {
-      if (strcmp(one->cases[i].bench.name, two->cases[j].bench.name) == 0) {
-        assert_string_equal(one->cases[i].bench.key, two->cases[j].bench.key);
+      if (strcmp(one->cases[i].def.name, two->cases[j].def.name) == 0) {
+        assert_string_equal(one->cases[i].def.key, two->cases[j].def.key);
         assert_false(found);
         found = true;
       }
@@ -89,9 +89,9 @@ TEST(loads_and_flows_of_a_scenario) {
       "[[transfer.flow]]\nfrom = { gpu = 0 }\nto = { gpu = 1 }\nsize = \"2MiB\"\n"
       "[[transfer.flow]]\nfrom = { gpu = 2 }\nto = { gpu = 3 }\nsize = \"1MiB\"\n");
   assert_int_equal(made.plan->case_count, 57);
-  assert_int_equal(made.plan->cases[0].bench.flow_count, 2);
-  assert_int_equal(made.plan->cases[0].bench.flows[1].role, FLOW_LOAD);
-  const struct bench_case *spelled = &made.plan->cases[56].bench;
+  assert_int_equal(made.plan->cases[0].def.flow_count, 2);
+  assert_int_equal(made.plan->cases[0].def.flows[1].role, FLOW_LOAD);
+  const struct case_def *spelled = &made.plan->cases[56].def;
   assert_string_equal(spelled->name, "spelled/gpu0,2-gpu1,3");
   assert_int_equal(spelled->payload_bytes, 3 << 20);
 }
@@ -106,11 +106,11 @@ TEST(chases_have_names_keys_and_estimates) {
   assert_int_equal(made.plan->case_count, 8);
   assert_int_equal(made.plan->skip_count, 0);
   const struct plan_case *first = &made.plan->cases[0];
-  assert_string_equal(first->bench.name, "c/gpu0-numa0:pinned/2MiB");
-  assert_string_equal(first->bench.path, "gpu0-numa0:pinned");
-  assert_string_equal(made.plan->cases[7].bench.name, "c/gpu5-numa1:huge/64MiB");
+  assert_string_equal(first->def.name, "c/gpu0-numa0:pinned/2MiB");
+  assert_string_equal(first->def.path, "gpu0-numa0:pinned");
+  assert_string_equal(made.plan->cases[7].def.name, "c/gpu5-numa1:huge/64MiB");
   assert_string_equal(
-      first->bench.definition,
+      first->def.definition,
       "{\"version\":1,\"kind\":\"chase\",\"chase\":{\"method_version\":3,\"space\":\"host\","
       "\"gpu\":0,"
       "\"memory\":{\"place\":\"numa\",\"index\":0,\"memory\":\"pinned\"},"
@@ -120,17 +120,17 @@ TEST(chases_have_names_keys_and_estimates) {
   assert_true(first->estimate_ns > 0);
   assert_true(first->longest_ns >= first->estimate_ns);
   for (size_t i = 1; i < made.plan->case_count; i++) {
-    assert_string_not_equal(made.plan->cases[i].bench.key, first->bench.key);
+    assert_string_not_equal(made.plan->cases[i].def.key, first->def.key);
   }
 }
 
 TEST(chases_that_cannot_be) {
   struct planned made = planned_text("gh200.toml", CHASE "space = \"peer\"\n");
   assert_int_equal(made.plan->case_count, 1);
-  assert_string_equal(made.plan->cases[0].bench.name, "c/gpu.all-gpu.all/2MiB");
+  assert_string_equal(made.plan->cases[0].def.name, "c/gpu.all-gpu.all/2MiB");
   assert_string_equal(made.plan->cases[0].skip_reason, "needs two GPUs, this machine has 1");
-  assert_int_equal(made.plan->cases[0].bench.kind, CASE_CHASE);
-  assert_int_equal(made.plan->cases[0].bench.work->chase.hops, 0);
+  assert_int_equal(made.plan->cases[0].def.kind, CASE_CHASE);
+  assert_int_equal(made.plan->cases[0].def.work->chase.hops, 0);
   planned_fini(&made);
   made = planned_text("h100x8-nvlink.toml", CHASE "space = \"peer\"\nat.gpu = 9\n");
   assert_int_equal(made.plan->skip_count, 1);
@@ -144,23 +144,21 @@ TEST(chases_of_the_own_gpu) {
   /* Shared memory knows no cache: measured once. */
   assert_int_equal(made.plan->case_count, 6);
   assert_int_equal(made.plan->duplicate_count, 2);
-  const struct bench_case *global =
-      planned_case(made.plan, "c/gpu1:global/threads=32/cache=l2/2MiB");
+  const struct case_def *global = planned_case(made.plan, "c/gpu1:global/threads=32/cache=l2/2MiB");
   assert_int_equal(global->work->chase.memory.place, PLACE_GPU);
   assert_int_equal(global->work->chase.memory.index, 1);
   assert_int_equal(global->work->chase.cache, CACHE_L2);
   assert_int_equal(global->operations, 4096);
   assert_int_equal(global->payload_bytes, 0);
   assert_non_null(strstr(global->definition, "\"cache\":\"l2\",\"threads\":32,\"blocks\":1"));
-  const struct bench_case *shared =
-      planned_case(made.plan, "c/gpu1:shared/threads=1/cache=l1/32KiB");
+  const struct case_def *shared = planned_case(made.plan, "c/gpu1:shared/threads=1/cache=l1/32KiB");
   assert_int_equal(shared->work->chase.footprint_bytes, 32 << 10);
   assert_null(strstr(shared->definition, "cache\":\"l"));
   planned_fini(&made);
   made = planned_text("no-gpu.toml", CHASE "space = [\"global\", \"shared\"]\nfootprint = 4096\n");
   assert_int_equal(made.plan->case_count, 2);
   assert_int_equal(made.plan->skip_count, 2);
-  assert_string_equal(made.plan->cases[1].bench.name, "c/gpu.all:shared/4KiB");
+  assert_string_equal(made.plan->cases[1].def.name, "c/gpu.all:shared/4KiB");
   planned_fini(&made);
 }
 
@@ -178,8 +176,8 @@ TEST(directions_of_the_same_pairs_are_measured_once) {
     const struct plan_duplicate *duplicate = &made.plan->duplicates[i];
     const struct plan_case *measured = &made.plan->cases[duplicate->measured];
     char name[128];
-    assert_string_equal(duplicate->same_as, measured->bench.name);
-    (void)snprintf(name, sizeof name, "d/%s/direction=reverse/4KiB", measured->bench.path);
+    assert_string_equal(duplicate->same_as, measured->def.name);
+    (void)snprintf(name, sizeof name, "d/%s/direction=reverse/4KiB", measured->def.path);
     assert_string_equal(duplicate->name, name);
     assert_string_equal(duplicate->axes, "direction=reverse");
     assert_int_equal(duplicate->listed, 12 + i);
@@ -218,7 +216,7 @@ TEST(streams_count_as_stream_does) {
   assert_int_equal(made.plan->case_count, 9); /* 264 is per_sm*2 here */
   assert_int_equal(made.plan->duplicate_count, 3);
   assert_int_equal(made.plan->skip_count, 0);
-  const struct bench_case *copy = planned_case(made.plan, "s/gpu0/op=copy/grid=per_sm_2/1GiB");
+  const struct case_def *copy = planned_case(made.plan, "s/gpu0/op=copy/grid=per_sm_2/1GiB");
   assert_int_equal(copy->kind, CASE_STREAM);
   assert_int_equal(copy->work->stream.grid, 264);
   assert_int_equal(copy->payload_bytes, 2 * gib);
@@ -247,13 +245,13 @@ TEST(arrays_in_the_cache_have_no_peak) {
                                          "device_cache = [\"warm\", \"flushed\"]\n");
   assert_int_equal(made.plan->case_count, 8);
   for (size_t i = 0; i < 8; i++) {
-    const struct bench_case *bench = &made.plan->cases[i].bench;
-    const bool reads = bench->work->stream.op == STREAM_READ;
+    const struct case_def *def = &made.plan->cases[i].def;
+    const bool reads = def->work->stream.op == STREAM_READ;
     const bool cold =
-        reads && bench->work->stream.passes == 1 && bench->measure.device_cache == CACHE_FLUSHED;
-    assert_int_equal(bench->limit, cold ? LIMIT_DRAM : LIMIT_UNKNOWN);
-    assert_int_equal(bench->peak_bytes_per_second > 0, cold);
-    assert_int_equal(bench->payload_bytes, ((reads ? 1U : 2U) << 20) * bench->work->stream.passes);
+        reads && def->work->stream.passes == 1 && def->measure.device_cache == CACHE_FLUSHED;
+    assert_int_equal(def->limit, cold ? LIMIT_DRAM : LIMIT_UNKNOWN);
+    assert_int_equal(def->peak_bytes_per_second > 0, cold);
+    assert_int_equal(def->payload_bytes, ((reads ? 1U : 2U) << 20) * def->work->stream.passes);
   }
   planned_fini(&made);
 }
@@ -264,12 +262,12 @@ TEST(streams_of_the_host) {
                    STREAM "op = \"add\"\nat = { numa = \"*\", memory = [\"pageable\", \"huge\"] }\n"
                           "size = \"1MiB\"\nthreads = [1, \"all\"]\n");
   assert_int_equal(made.plan->case_count, 8);
-  const struct bench_case *bench = planned_case(made.plan, "s/numa1:huge/threads=all/1MiB");
-  assert_int_equal(bench->work->stream.memory.index, 1);
-  assert_int_equal(bench->limit, LIMIT_UNKNOWN);
-  assert_non_null(strstr(bench->definition, "\"threads\":0}"));
+  const struct case_def *def = planned_case(made.plan, "s/numa1:huge/threads=all/1MiB");
+  assert_int_equal(def->work->stream.memory.index, 1);
+  assert_int_equal(def->limit, LIMIT_UNKNOWN);
+  assert_non_null(strstr(def->definition, "\"threads\":0}"));
   /* As a trial finds them: what the first schema called warm. */
-  assert_non_null(strstr(bench->definition, "\"host_cache\":\"warm\""));
+  assert_non_null(strstr(def->definition, "\"host_cache\":\"warm\""));
   planned_fini(&made);
 }
 
@@ -283,12 +281,12 @@ TEST(arithmetic_knows_what_an_sm_does) {
                           "measure = \"throughput\"\nat.gpu = 0\ngrid = 133\nblock = 64\n"
                           "instructions = 1024\n");
   assert_int_equal(made.plan->case_count, 9);
-  const struct bench_case *latency =
+  const struct case_def *latency =
       planned_case(made.plan, "a/gpu3/op=fma/type=f32/measure=latency");
   assert_int_equal(latency->kind, CASE_ARITHMETIC);
   assert_int_equal(latency->operations, 512);
   assert_int_equal(latency->operations_per_sm, 0);
-  const struct bench_case *packed =
+  const struct case_def *packed =
       planned_case(made.plan, "a/gpu3/op=add/type=f16/measure=throughput");
   assert_int_equal(packed->work->arithmetic.grid, 264);
   assert_int_equal(packed->operations_per_sm, 2 * 512 * 1024 * 2);
@@ -311,7 +309,7 @@ TEST(ends_in_another_process) {
                    "from = { gpu = 0, process = 7, memory = [\"device\", \"pool\"] }\n"
                    "[[transfer]]\nname = \"own\"\nmethod = \"ce\"\nfrom.gpu = 0\n"
                    "to.gpu = 1\nsize = 4096\n");
-  const struct bench_case *ipc = planned_case(made.plan, "b/gpu0:ipc:process2-gpu1/4KiB");
+  const struct case_def *ipc = planned_case(made.plan, "b/gpu0:ipc:process2-gpu1/4KiB");
   const struct endpoint *source = &ipc->flows[0].source;
   assert_int_equal(source->process, 2);
   assert_int_equal(source->memory, MEMORY_DEVICE);
@@ -320,7 +318,7 @@ TEST(ends_in_another_process) {
                          "\"process\":2,\"share\":\"ipc\"}"));
   assert_int_equal(planned_case(made.plan, "b/gpu0:fd:process2-gpu1/4KiB")->flows[0].source.memory,
                    MEMORY_VMM);
-  const struct bench_case *own = planned_case(made.plan, "b/gpu0-gpu1/4KiB");
+  const struct case_def *own = planned_case(made.plan, "b/gpu0-gpu1/4KiB");
   assert_null(strstr(own->definition, "process"));
   assert_null(strstr(own->definition, "share"));
   (void)planned_case(made.plan, "b/gpu0:vmm-gpu1/4KiB");
@@ -346,14 +344,14 @@ TEST(overheads_of_calls_and_allocations) {
                             "size = [4096, \"1MiB\"]\n");
   /* Two launches; sizes x (2 device, 2 managed, 2 pinned, 2 nodes). */
   assert_int_equal(made.plan->case_count, 2 + 2 * 8);
-  const struct bench_case *launch = planned_case(made.plan, "o/gpu5/operation=kernel_launch");
+  const struct case_def *launch = planned_case(made.plan, "o/gpu5/operation=kernel_launch");
   assert_int_equal(launch->kind, CASE_OVERHEAD);
   assert_int_equal(launch->work->overhead.gpu, 5);
   assert_null(strstr(launch->definition, "memory"));
-  const struct bench_case *pinned =
+  const struct case_def *pinned =
       planned_case(made.plan, "o/gpu5-numa1:pinned/operation=allocate/1MiB");
   assert_int_equal(pinned->work->overhead.memory.index, 1);
-  const struct bench_case *pageable =
+  const struct case_def *pageable =
       planned_case(made.plan, "o/numa1:pageable/operation=allocate/4KiB");
   assert_int_equal(pageable->work->overhead.gpu, -1);
   assert_int_equal(planned_case(made.plan, "o/gpu0:managed/operation=allocate/4KiB")
@@ -430,10 +428,10 @@ TEST(estimates_are_near_what_was_recorded) {
 TEST(mirrors_take_what_they_do_not_say) {
   struct planned made = planned_text("h100x8-nvlink.toml", LOADED(""));
   assert_int_equal(made.plan->case_count, 1);
-  assert_string_equal(made.plan->cases[0].bench.path, "gpu0-gpu1"); /* of what is measured */
-  assert_int_equal(made.plan->cases[0].bench.payload_bytes, 4096);
-  assert_int_equal(made.plan->cases[0].bench.flow_count, 2);
-  const struct flow *load = &made.plan->cases[0].bench.flows[1];
+  assert_string_equal(made.plan->cases[0].def.path, "gpu0-gpu1"); /* of what is measured */
+  assert_int_equal(made.plan->cases[0].def.payload_bytes, 4096);
+  assert_int_equal(made.plan->cases[0].def.flow_count, 2);
+  const struct flow *load = &made.plan->cases[0].def.flows[1];
   assert_int_equal(load->role, FLOW_LOAD);
   assert_int_equal(load->method, METHOD_SM);
   assert_int_equal(load->source.index, 1);
@@ -444,7 +442,7 @@ TEST(mirrors_take_what_they_do_not_say) {
   made =
       planned_text("h100x8-nvlink.toml", LOADED("direction = \"forward\"\nmethod = \"ce\"\nsize = "
                                                 "8192\ninitiator = \"source\"\n"));
-  load = &made.plan->cases[0].bench.flows[1];
+  load = &made.plan->cases[0].def.flows[1];
   assert_int_equal(load->method, METHOD_CE);
   assert_int_equal(load->source.index, 0);
   assert_int_equal(load->initiator, INITIATOR_SOURCE);
@@ -462,7 +460,7 @@ TEST(mirrors_follow_spelled_flows_and_both_directions) {
            "[[transfer.load]]\n"
            "[[transfer]]\nname = \"both\"\nmethod = \"ce\"\nfrom.gpu = 0\nto.gpu = 1\nsize = 4096\n"
            "direction = \"both\"\n[[transfer.load]]\nsize = 64\n");
-  const struct bench_case *spelled = &made.plan->cases[0].bench;
+  const struct case_def *spelled = &made.plan->cases[0].def;
   assert_int_equal(spelled->flow_count, 4);
   assert_int_equal(spelled->flows[2].method, METHOD_CE);
   assert_int_equal(spelled->flows[2].size_bytes, 4096);
@@ -470,7 +468,7 @@ TEST(mirrors_follow_spelled_flows_and_both_directions) {
   assert_int_equal(spelled->flows[3].size_bytes, 8192);
   assert_int_equal(spelled->flows[3].source.place, PLACE_GPU);
   assert_int_equal(spelled->flows[3].initiator, INITIATOR_SOURCE); /* the GPU */
-  const struct bench_case *both = &made.plan->cases[1].bench;
+  const struct case_def *both = &made.plan->cases[1].def;
   assert_int_equal(both->flow_count, 4);
   assert_int_equal(both->flows[2].source.index, 1);
   assert_int_equal(both->flows[3].source.index, 0);
@@ -487,9 +485,9 @@ TEST(mirrors_follow_spelled_flows_and_both_directions) {
 TEST(flows_that_share_a_stream) {
   SCOPED(planned_fini) struct planned made = planned_text("h100x8-nvlink.toml", SEQUENCE);
   assert_int_equal(made.plan->case_count, 3); /* own streams have no order */
-  const struct bench_case *listed = &made.plan->cases[0].bench;
-  const struct bench_case *shuffled = &made.plan->cases[1].bench;
-  const struct bench_case *own = &made.plan->cases[2].bench;
+  const struct case_def *listed = &made.plan->cases[0].def;
+  const struct case_def *shuffled = &made.plan->cases[1].def;
+  const struct case_def *own = &made.plan->cases[2].def;
   assert_string_equal(shuffled->name, "mix/2flows/stream=1/stream_order=shuffled");
   assert_int_equal(listed->payload_bytes, 7 << 20);
   assert_null(listed->order.flows);
@@ -513,7 +511,7 @@ TEST(flows_that_share_a_stream) {
 /* A load repeats for as long as the others last, beside them. */
 TEST(loads_are_on_no_stream) {
   struct planned made = planned_text("h100x8-nvlink.toml", SEQUENCE "[[transfer.load]]\n");
-  const struct bench_case *loaded = &made.plan->cases[0].bench;
+  const struct case_def *loaded = &made.plan->cases[0].def;
   assert_int_equal(loaded->flow_count, 4);
   assert_int_equal(loaded->flows[1].stream, 1);
   assert_int_equal(loaded->flows[2].stream, 0);
@@ -532,12 +530,12 @@ TEST(a_plan_of_some_keys) {
   SCOPED(planned_fini)
   struct planned made = planned_shipped("h100x8-nvlink.toml", "quick", NULL, 0);
   const size_t last = made.plan->case_count - 1;
-  const char *keys[] = {made.plan->cases[last].bench.key, made.plan->cases[1].bench.key, "0"};
+  const char *keys[] = {made.plan->cases[last].def.key, made.plan->cases[1].def.key, "0"};
   const struct plan_options options = {.keys = {keys, 3}};
   SCOPED(plan_free_at) struct plan *plan = NULL;
   assert_ok(plan_new(made.scenario, made.machine, &options, &plan, err), err);
   assert_int_equal(plan->case_count, 2);
-  assert_string_equal(plan->cases[0].bench.name, made.plan->cases[1].bench.name);
-  assert_string_equal(plan->cases[1].bench.name, made.plan->cases[last].bench.name);
+  assert_string_equal(plan->cases[0].def.name, made.plan->cases[1].def.name);
+  assert_string_equal(plan->cases[1].def.name, made.plan->cases[last].def.name);
   assert_int_equal(plan->estimate_ns < made.plan->estimate_ns, 1);
 }

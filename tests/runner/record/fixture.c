@@ -63,7 +63,7 @@ static void set_case(struct fixture *fixture, size_t index, const char *block, c
   for (uint32_t i = 0; i < flow_count; i++) {
     payload_bytes += flows[i].size_bytes;
   }
-  planned->bench = (struct bench_case){
+  planned->def = (struct case_def){
       .kind = CASE_TRANSFER,
       .key = KEYS[index],
       .block = block,
@@ -112,23 +112,23 @@ static void set_machine(struct machine *machine) {
 
 void fixture_define(struct fixture *fixture) {
   for (size_t i = 0; i < FIXTURE_CASES; i++) {
-    struct bench_case *bench = &fixture->cases[i].bench;
+    struct case_def *def = &fixture->cases[i].def;
     SCOPED(strbuf_fini) struct strbuf text;
     strbuf_init(&text, sizeof fixture->definitions[i] - 1);
     if (i == FIXTURE_SKIPPED) {
-      definition_append_unresolved(&text, bench->kind, bench->name);
+      definition_append_unresolved(&text, def->kind, def->name);
     } else {
-      definition_append(&text, bench);
+      definition_append(&text, def);
     }
     (void)snprintf(fixture->definitions[i], sizeof fixture->definitions[i], "%s", text.text);
-    bench->definition = fixture->definitions[i];
+    def->definition = fixture->definitions[i];
   }
 }
 
 void fixture_set_keys(struct fixture *fixture) {
   for (size_t i = 0; i < FIXTURE_CASES; i++) {
     definition_key(fixture->definitions[i], strlen(fixture->definitions[i]), fixture->keys[i]);
-    fixture->cases[i].bench.key = fixture->keys[i];
+    fixture->cases[i].def.key = fixture->keys[i];
   }
 }
 
@@ -149,13 +149,13 @@ struct fixture *fixture_new(void) {
   set_case(fixture, 3, "host", "numa0-numa1", HOST_TO_HOST, 1);
   set_case(fixture, 4, "latency", "numa0-gpu0", NULL, 0);
   fixture->cases[FIXTURE_SKIPPED].skip_reason = "GPU 0 has no managed memory";
-  fixture->cases[4].bench.kind = CASE_CHASE;
-  fixture->cases[4].bench.figure = FIGURE_HOP;
-  fixture->cases[4].bench.figure_amount = 1000;
-  fixture->cases[4].bench.operations = 1000;
+  fixture->cases[4].def.kind = CASE_CHASE;
+  fixture->cases[4].def.figure = FIGURE_HOP;
+  fixture->cases[4].def.figure_amount = 1000;
+  fixture->cases[4].def.operations = 1000;
   fixture->works = calloc(FIXTURE_CASES, sizeof *fixture->works);
   must(fixture->works != NULL, "calloc");
-  fixture->cases[4].bench.work = &fixture->works[4];
+  fixture->cases[4].def.work = &fixture->works[4];
   fixture->works[4].chase =
       (struct chase){.space = CHASE_HOST,
                      .gpu = 0,
@@ -166,10 +166,10 @@ struct fixture *fixture_new(void) {
                      .blocks = 1,
                      .hops = 1000};
   set_case(fixture, 5, "launch", "gpu1", NULL, 0);
-  fixture->cases[5].bench.kind = CASE_OVERHEAD;
-  fixture->cases[5].bench.figure = FIGURE_CALL;
-  fixture->cases[5].bench.figure_amount = 1;
-  fixture->cases[5].bench.work = &fixture->works[5];
+  fixture->cases[5].def.kind = CASE_OVERHEAD;
+  fixture->cases[5].def.figure = FIGURE_CALL;
+  fixture->cases[5].def.figure_amount = 1;
+  fixture->cases[5].def.work = &fixture->works[5];
   fixture->works[5].overhead = (struct overhead){.operation = OVERHEAD_KERNEL_LAUNCH, .gpu = 1};
   fixture_define(fixture);
   fixture->scenario = (struct scenario){.path = "test.toml",
@@ -276,7 +276,7 @@ const struct case_report *fixture_report(struct fixture *fixture, uint32_t proce
       .trials = fixture->trials,
       .trial_count = trial_count,
       .flow_trials = fixture->flow_trials,
-      .flow_trial_count = fixture->cases[index].bench.flow_count > 1 ? 2 * trial_count : 0};
+      .flow_trial_count = fixture->cases[index].def.flow_count > 1 ? 2 * trial_count : 0};
   return &fixture->report;
 }
 

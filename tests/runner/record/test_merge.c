@@ -524,7 +524,7 @@ TEST_WITH(aliases_are_merged, set_up, tear_down, struct merging *merging) {
   const struct plan_duplicate again = {.name = "again/numa0:pinned-gpu1/64MiB",
                                        .block = "again",
                                        .axes = "size=64MiB",
-                                       .same_as = fixture->cases[0].bench.name,
+                                       .same_as = fixture->cases[0].def.name,
                                        .measured = 0,
                                        .listed = FIXTURE_CASES};
   fixture->plan.duplicates = &again;

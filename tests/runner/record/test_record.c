@@ -340,7 +340,7 @@ FIXTURE_TEST(visits_go_on_after_a_resume) {
   struct record *record = NULL;
   struct resumed_run resumed = {0};
   struct visits_found found = {.settled = SETTLED_BUDGET, .visits = 1};
-  const char *key = fixture->cases[1].bench.key;
+  const char *key = fixture->cases[1].def.key;
   assert_ok(fixture_begin(fixture, &record, err), err);
   assert_ok(record_process_started(record, 0, 1, err), err);
   (void)fixture_report(fixture, 0, 1, 10);
@@ -412,19 +412,19 @@ FIXTURE_TEST(interrupted_run_is_resumed) {
                    STATUS_INVALID);
   assert_non_null(strstr(err->message, "driver_version was 580.159.04 and is now 590.1.2"));
   fixture_set_fact(fixture, "driver_version", "580.159.04");
-  const char *name = fixture->cases[3].bench.name;
-  fixture->cases[3].bench.name = "host/other";
+  const char *name = fixture->cases[3].def.name;
+  fixture->cases[3].def.name = "host/other";
   assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err),
                    STATUS_INVALID);
   assert_non_null(strstr(err->message, "host/other is new"));
-  fixture->cases[3].bench.name = name;
+  fixture->cases[3].def.name = name;
 
   assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
   assert_string_equal(record_run_uuid(record), uuid);
-  assert_true(record_has_case(record, 0, fixture->cases[0].bench.key));
-  assert_false(record_has_case(record, 1, fixture->cases[0].bench.key));
-  assert_false(record_has_case(record, 0, fixture->cases[1].bench.key));
-  assert_true(record_has_case(record, 1, fixture->cases[FIXTURE_SKIPPED].bench.key));
+  assert_true(record_has_case(record, 0, fixture->cases[0].def.key));
+  assert_false(record_has_case(record, 1, fixture->cases[0].def.key));
+  assert_false(record_has_case(record, 0, fixture->cases[1].def.key));
+  assert_true(record_has_case(record, 1, fixture->cases[FIXTURE_SKIPPED].def.key));
   assert_ok(record_process_started(record, 0, 2, err), err);
   assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), err), err);
   /* The same case twice is refused, and leaves nothing behind. */
@@ -545,17 +545,17 @@ FIXTURE_TEST(two_writers_take_turns) {
 /* The fixture's first case becomes a stream, its fourth arithmetic, its fifth a chase through
  * shared memory; all count cycles. */
 static void make_microbenchmarks(struct fixture *fixture) {
-  struct bench_case *stream = &fixture->cases[0].bench;
-  *stream = (struct bench_case){.kind = CASE_STREAM,
-                                .key = stream->key,
-                                .block = "stream",
-                                .name = "stream/gpu1/1MiB",
-                                .path = "gpu1",
-                                .payload_bytes = 3 << 20,
-                                .traffic_bytes = 3 << 20,
-                                .limit = LIMIT_DRAM,
-                                .peak_bytes_per_second = UINT64_C(4814000000000),
-                                .work = &fixture->works[0]};
+  struct case_def *stream = &fixture->cases[0].def;
+  *stream = (struct case_def){.kind = CASE_STREAM,
+                              .key = stream->key,
+                              .block = "stream",
+                              .name = "stream/gpu1/1MiB",
+                              .path = "gpu1",
+                              .payload_bytes = 3 << 20,
+                              .traffic_bytes = 3 << 20,
+                              .limit = LIMIT_DRAM,
+                              .peak_bytes_per_second = UINT64_C(4814000000000),
+                              .work = &fixture->works[0]};
   fixture->works[0].stream =
       (struct stream){.op = STREAM_TRIAD,
                       .type = NUMBER_F32,
@@ -565,15 +565,15 @@ static void make_microbenchmarks(struct fixture *fixture) {
                       .block = 256,
                       .grid = STREAM_GRID_FULL,
                       .clock = STREAM_CLOCK_CYCLES};
-  struct bench_case *arithmetic = &fixture->cases[3].bench;
-  *arithmetic = (struct bench_case){.kind = CASE_ARITHMETIC,
-                                    .key = arithmetic->key,
-                                    .block = "arithmetic",
-                                    .name = "arithmetic/gpu1",
-                                    .path = "gpu1",
-                                    .operations = 512,
-                                    .operations_per_sm = 262144,
-                                    .work = &fixture->works[3]};
+  struct case_def *arithmetic = &fixture->cases[3].def;
+  *arithmetic = (struct case_def){.kind = CASE_ARITHMETIC,
+                                  .key = arithmetic->key,
+                                  .block = "arithmetic",
+                                  .name = "arithmetic/gpu1",
+                                  .path = "gpu1",
+                                  .operations = 512,
+                                  .operations_per_sm = 262144,
+                                  .work = &fixture->works[3]};
   fixture->works[3].arithmetic = (struct arithmetic){.op = ARITHMETIC_FMA,
                                                      .type = NUMBER_F32,
                                                      .measure = ARITHMETIC_THROUGHPUT,
@@ -582,7 +582,7 @@ static void make_microbenchmarks(struct fixture *fixture) {
                                                      .block = 512,
                                                      .grid = 132,
                                                      .instructions = 512};
-  struct bench_case *chase = &fixture->cases[4].bench;
+  struct case_def *chase = &fixture->cases[4].def;
   fixture->works[4].chase.space = CHASE_SHARED;
   fixture->works[4].chase.memory = endpoint_own(PLACE_GPU, 0, MEMORY_DEVICE);
   fixture->works[4].chase.threads = 32;

@@ -306,11 +306,11 @@ TEST_WITH(baselines_keep_their_runs, set_up, tear_down, struct opened *opened) {
 /* Of the runs that say what matters, the one started last, for every case of that key. */
 TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down, struct opened *opened) {
   struct fixture *fixture = opened->fixture;
-  fixture->cases[0].bench.measure.delta = 0.02;
-  fixture->cases[2].bench.measure.delta = 0.5;
+  fixture->cases[0].def.measure.delta = 0.02;
+  fixture->cases[2].def.measure.delta = 0.5;
   fixture_record_run(fixture, 1);
-  fixture->cases[0].bench.measure.delta = 0.005;
-  fixture->cases[2].bench.measure.delta = 0; /* says nothing, and changes nothing */
+  fixture->cases[0].def.measure.delta = 0.005;
+  fixture->cases[2].def.measure.delta = 0; /* says nothing, and changes nothing */
   fixture_record_run(fixture, 1);
   const int64_t runs[] = {5, 4, 1};
   add_runs(opened, runs, 3);
@@ -318,9 +318,9 @@ TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down, struct opened *opened
   size_t said = 0;
   for (size_t i = 0; i < opened->results->case_count; i++) {
     const struct results_case *bench = &opened->results->cases[i];
-    const double want = strcmp(bench->key, fixture->cases[0].bench.key) == 0   ? 0.005
-                        : strcmp(bench->key, fixture->cases[2].bench.key) == 0 ? 0.5
-                                                                               : 0;
+    const double want = strcmp(bench->key, fixture->cases[0].def.key) == 0   ? 0.005
+                        : strcmp(bench->key, fixture->cases[2].def.key) == 0 ? 0.5
+                                                                             : 0;
     assert_true(bench->delta == want);
     said += bench->delta > 0;
   }

@@ -116,10 +116,10 @@ TEST(programs_get_every_case) {
   assert_int_equal(json_integer_value(json_object_get(root, "skip_count")), 3);
   for (size_t i = 0; i < plan->case_count; i++) {
     const json_t *c = json_array_get(cases, i);
-    const struct bench_case *bench = &plan->cases[i].bench;
-    assert_string_equal(json_string_value(json_object_get(c, "case")), bench->name);
-    assert_string_equal(json_string_value(json_object_get(c, "case_key")), bench->key);
-    assert_int_equal(json_array_size(json_object_get(c, "flows")), bench->flow_count);
+    const struct case_def *def = &plan->cases[i].def;
+    assert_string_equal(json_string_value(json_object_get(c, "case")), def->name);
+    assert_string_equal(json_string_value(json_object_get(c, "case_key")), def->key);
+    assert_int_equal(json_array_size(json_object_get(c, "flows")), def->flow_count);
     assert_int_equal(json_is_null(json_object_get(c, "skip_reason")),
                      plan->cases[i].skip_reason == NULL);
   }

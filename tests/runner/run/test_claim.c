@@ -16,17 +16,17 @@ static int set_up(void **state) {
   return 0;
 }
 
-static void expect(const struct bench_case *bench, uint32_t gpus, uint32_t links, bool host) {
+static void expect(const struct case_def *def, uint32_t gpus, uint32_t links, bool host) {
   struct case_use use = {0};
-  case_use_add(&use, &machine, bench);
+  case_use_add(&use, &machine, def);
   assert_int_equal(use.gpus, gpus);
   assert_int_equal(use.links, links);
   assert_int_equal(use.host, host);
 }
 
 static void expect_flow(struct flow flow, uint32_t gpus, uint32_t links, bool host) {
-  const struct bench_case bench = {.kind = CASE_TRANSFER, .flows = &flow, .flow_count = 1};
-  expect(&bench, gpus, links, host);
+  const struct case_def def = {.kind = CASE_TRANSFER, .flows = &flow, .flow_count = 1};
+  expect(&def, gpus, links, host);
 }
 
 #define GPU(i)                                                                                     \
@@ -46,19 +46,19 @@ TEST_WITH(transfers, set_up, NULL) {
 
 TEST_WITH(other_kinds, set_up, NULL) {
   union work work = {.chase = {.gpu = 1, .memory = GPU(1)}};
-  struct bench_case bench = {.kind = CASE_CHASE, .work = &work};
-  expect(&bench, 2, 0, false);
+  struct case_def def = {.kind = CASE_CHASE, .work = &work};
+  expect(&def, 2, 0, false);
   work.chase.memory = (struct endpoint)NODE;
-  expect(&bench, 2, 2, true);
-  bench.kind = CASE_STREAM;
+  expect(&def, 2, 2, true);
+  def.kind = CASE_STREAM;
   work = (union work){.stream = {.memory = GPU(2)}};
-  expect(&bench, 4, 0, false);
+  expect(&def, 4, 0, false);
   work.stream.memory = (struct endpoint)NODE;
-  expect(&bench, 0, 0, true);
-  bench.kind = CASE_ARITHMETIC;
+  expect(&def, 0, 0, true);
+  def.kind = CASE_ARITHMETIC;
   work = (union work){.arithmetic = {.gpu = 2}};
-  expect(&bench, 4, 0, false);
-  bench.kind = CASE_OVERHEAD;
+  expect(&def, 4, 0, false);
+  def.kind = CASE_OVERHEAD;
   work = (union work){.overhead = {.gpu = -1}};
-  expect(&bench, 0, 0, true);
+  expect(&def, 0, 0, true);
 }

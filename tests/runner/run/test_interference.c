@@ -13,7 +13,7 @@ static struct interference interference;
 /* Host memory to GPU 1. */
 static const struct flow FLOW = {.source = {.place = PLACE_NUMA, .memory = MEMORY_PINNED},
                                  .target = {.place = PLACE_GPU, .index = 1}};
-static const struct bench_case CASE = {.kind = CASE_TRANSFER, .flows = &FLOW, .flow_count = 1};
+static const struct case_def CASE = {.kind = CASE_TRANSFER, .flows = &FLOW, .flow_count = 1};
 
 static int set_up(void **state) {
   (void)state;
@@ -35,11 +35,11 @@ static struct telemetry_sample sample_of(int32_t gpu) {
                                    .other_count = 0};
 }
 
-static void expect_of(const struct bench_case *bench, const char *wanted) {
+static void expect_of(const struct case_def *def, const char *wanted) {
   struct notes notes = {0};
   SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, 4096);
-  interference_find(&interference, &machine, bench, NULL, &notes);
+  interference_find(&interference, &machine, def, NULL, &notes);
   for (uint32_t i = 0; i < notes.count; i++) {
     assert_true(note_slows(notes.items[i].kind));
     note_put_words(&text, &notes.items[i], NULL);
@@ -144,7 +144,7 @@ TEST_WITH(a_link_below_its_best_counts_where_it_is_loaded, set_up, NULL) {
 /* In a container whose NVML lists nobody. */
 TEST_WITH(work_on_an_idle_gpu_is_another_programs, set_up, NULL) {
   static const union work work = {.arithmetic = {.gpu = 0}};
-  static const struct bench_case on_gpu_0 = {.kind = CASE_ARITHMETIC, .work = &work};
+  static const struct case_def on_gpu_0 = {.kind = CASE_ARITHMETIC, .work = &work};
   struct telemetry_sample sample = sample_of(1);
   sample.utilization_percent = 98;
   interference_add(&interference, &sample); /* may still be the load of this run */

@@ -22,13 +22,13 @@ static int set_up(void **state) {
   assert_non_null(set);
   set->scenario.run.settle_ns = 1;
   for (size_t i = 0; i < CASES; i++) {
-    struct bench_case *bench = &set->cases[i].bench;
+    struct case_def *def = &set->cases[i].def;
     set->flows[i] = (struct flow){.source = {.place = i == LOCAL ? PLACE_GPU : PLACE_NUMA},
                                   .target = {.place = PLACE_GPU}};
-    *bench = (struct bench_case){.kind = CASE_TRANSFER, .name = "case", .key = "key"};
-    bench->flows = &set->flows[i];
-    bench->flow_count = 1;
-    bench->measure =
+    *def = (struct case_def){.kind = CASE_TRANSFER, .name = "case", .key = "key"};
+    def->flows = &set->flows[i];
+    def->flow_count = 1;
+    def->measure =
         (struct measure){.trials_min = 6, .trials_max = 60, .precision = 0.002, .max_time_ns = 1};
   }
   set->plan = (struct plan){.scenario = &set->scenario, .cases = set->cases, .case_count = CASES};
@@ -127,8 +127,8 @@ TEST_WITH(a_load_in_the_other_direction_makes_a_case_precise, set_up, tear_down,
   struct flow flows[2] = {
       set->flows[0],
       {.role = FLOW_LOAD, .source = set->flows[0].target, .target = set->flows[0].source}};
-  set->cases[0].bench.flows = flows;
-  set->cases[0].bench.flow_count = 2;
+  set->cases[0].def.flows = flows;
+  set->cases[0].def.flow_count = 2;
   assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.05, .flow = 1}, &whole));
   assert_int_equal(whole.visits->settled, SETTLED_YES);
   assert_true(whole.visits->precise);
@@ -150,8 +150,8 @@ TEST_WITH(a_measured_flow_in_the_other_direction_makes_a_case_precise, set_up, t
   struct case_report whole;
   struct flow flows[2] = {set->flows[0],
                           {.source = set->flows[0].target, .target = set->flows[0].source}};
-  set->cases[0].bench.flows = flows;
-  set->cases[0].bench.flow_count = 2;
+  set->cases[0].def.flows = flows;
+  set->cases[0].def.flow_count = 2;
   for (uint32_t flow = 0; flow < 2; flow++) { /* the times of the other are 0 */
     assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.2, .flow = flow}, &whole));
     assert_int_equal(whole.visits->precise, flow == 1);
@@ -214,9 +214,9 @@ TEST_WITH(a_visit_that_crashed_says_so_of_the_case, set_up, tear_down, struct se
 }
 
 TEST_WITH(who_asks_for_so_many_trials_has_them_and_no_visit, set_up, tear_down, struct set *set) {
-  set->cases[0].bench.measure.trials_min = 60;
-  set->cases[1].bench.measure.trials_max = 5;
-  set->cases[2].bench.measure.min_time_ns = 1;
+  set->cases[0].def.measure.trials_min = 60;
+  set->cases[1].def.measure.trials_max = 5;
+  set->cases[2].def.measure.min_time_ns = 1;
   first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
   assert_open(set, (bool[]){false, false, false, true});
   set->settle.wanted = false;

@@ -41,9 +41,9 @@ static const char *said(struct status_line *line, const struct progress *progres
 
 TEST(a_log_gets_a_line_a_minute) {
   const struct common_options plain = {0};
-  const struct bench_case bench_case = {.name = "copy/gpu0-gpu1"};
+  const struct case_def def = {.name = "copy/gpu0-gpu1"};
   const struct progress progress = {
-      .done = 12, .total = 62, .bench = &bench_case, .left_ns = 90 * second_ns};
+      .done = 12, .total = 62, .def = &def, .left_ns = 90 * second_ns};
   const struct progress over = {.done = 61, .total = 62, .process_count = 2};
   struct status_line line = {.common = &plain};
   assert_string_equal(said(&line, &progress, 59 * second_ns), "");
@@ -66,11 +66,11 @@ TEST(quiet_and_verbose_runs_get_none) {
 }
 
 static void end_two_cases(struct status_line *line) {
-  const struct bench_case bench_case = {.name = "copy"};
+  const struct case_def def = {.name = "copy"};
   const struct case_outcome ok = {.status = CASE_OK};
   const struct case_outcome failed = {.status = CASE_FAILED, .reason = "why"};
-  status_line_case(line, &bench_case, &(struct case_report){.outcome = &ok}, 1, 2);
-  status_line_case(line, &bench_case, &(struct case_report){.outcome = &failed}, 2, 2);
+  status_line_case(line, &def, &(struct case_report){.outcome = &ok}, 1, 2);
+  status_line_case(line, &def, &(struct case_report){.outcome = &failed}, 2, 2);
 }
 
 TEST(cases_are_said_once_they_are_recorded) {

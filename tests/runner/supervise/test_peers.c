@@ -224,29 +224,29 @@ static int run_trial(const struct combination *of, const char *folder) {
                              .target = of->is_target ? other : own,
                              .initiator = of->is_target ? INITIATOR_SOURCE : INITIATOR_TARGET,
                              .size_bytes = SIZE};
-    cases[i].bench = (struct bench_case){.kind = CASE_TRANSFER,
-                                         .key = "",
-                                         .definition = "{}",
-                                         .block = "test",
-                                         .name = "test",
-                                         .path = "test",
-                                         .flows = &flows[i],
-                                         .flow_count = 1,
-                                         .payload_bytes = SIZE,
-                                         .measure = {.trials_min = 2,
-                                                     .trials_max = 2,
-                                                     .warmup = 1,
-                                                     .max_time_ns = 1000000000,
-                                                     .min_trial_ns = 1000,
-                                                     .precision = 0.01,
-                                                     .verify = VERIFY_ONCE}};
+    cases[i].def = (struct case_def){.kind = CASE_TRANSFER,
+                                     .key = "",
+                                     .definition = "{}",
+                                     .block = "test",
+                                     .name = "test",
+                                     .path = "test",
+                                     .flows = &flows[i],
+                                     .flow_count = 1,
+                                     .payload_bytes = SIZE,
+                                     .measure = {.trials_min = 2,
+                                                 .trials_max = 2,
+                                                 .warmup = 1,
+                                                 .max_time_ns = 1000000000,
+                                                 .min_trial_ns = 1000,
+                                                 .precision = 0.01,
+                                                 .verify = VERIFY_ONCE}};
     if (of->is_signal) {
       signal_work[i] = (union work){
           .signal = {.op = signals[of->signal].op, .gpu = 1, .other = other, .rounds = 5}};
-      cases[i].bench.kind = CASE_SIGNAL;
-      cases[i].bench.work = &signal_work[i];
-      cases[i].bench.flow_count = 0;
-      cases[i].bench.operations = 5;
+      cases[i].def.kind = CASE_SIGNAL;
+      cases[i].def.work = &signal_work[i];
+      cases[i].def.flow_count = 0;
+      cases[i].def.operations = 5;
     }
     cases[i].longest_ns = 1000000;
     cases[i].gpus = 3;

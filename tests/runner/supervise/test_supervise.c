@@ -101,11 +101,11 @@ static void send_trials(const struct trial_sink *sink, uint32_t count) {
   }
 }
 
-static enum status fake_run_case(struct engine *engine, const struct bench_case *bench_case,
+static enum status fake_run_case(struct engine *engine, const struct case_def *def,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err) {
   (void)engine;
-  const char *name = bench_case->name;
+  const char *name = def->name;
   *outcome = (struct case_outcome){.status = CASE_OK, .stop = STOP_TRIALS};
   if (strncmp(name, "interrupt", 9) == 0) {
     kill(getppid(), SIGUSR1);
@@ -281,7 +281,7 @@ static void seen_progress(void *context, const struct progress *progress) {
   seen->left_at_first_ns = seen->progress_count++ == 0 ? progress->left_ns : seen->left_at_first_ns;
   atomic_fetch_add(&shared->progress, 1);
   if (progress->pause_left_ns > 0) {
-    assert_null(progress->bench);
+    assert_null(progress->def);
     seen->paused_before |= 1U << progress->process;
     interrupted = seen->interrupt_in_pause;
   }
@@ -305,7 +305,7 @@ static struct bench *bench_new(const char *const *names) {
   struct bench *bench = &storage;
   *bench = (struct bench){0};
   for (size_t i = 0; names[i] != NULL; i++) {
-    bench->cases[i].bench.name = names[i];
+    bench->cases[i].def.name = names[i];
     bench->cases[i].estimate_ns = 1000000;
     bench->cases[i].longest_ns = 3000000000; /* the watchdog waits for ten times that */
     bench->cases[i].skip_reason = strcmp(names[i], "skip") == 0 ? "no such GPU" : NULL;

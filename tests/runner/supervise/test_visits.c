@@ -19,12 +19,12 @@ static enum status fake_new(const struct machine *machine, struct peers *peers,
   return STATUS_OK;
 }
 
-static enum status fake_run_case(struct engine *engine, const struct bench_case *bench_case,
+static enum status fake_run_case(struct engine *engine, const struct case_def *def,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err) {
   (void)engine;
   (void)err;
-  const uint32_t wanted = bench_case->measure.iterations;
+  const uint32_t wanted = def->measure.iterations;
   const uint32_t iterations = wanted > 0 ? wanted : FIRST_ITERATIONS;
   *outcome = (struct case_outcome){.status = CASE_OK, .stop = STOP_TIME, .iterations = iterations};
   sink->trial(sink->context, &(struct trial){.iterations = iterations,
@@ -109,9 +109,9 @@ static enum status run_cases(struct seen *seen, size_t count, struct supervise_o
   struct plan_case cases[CASES];
   memset(cases, 0, sizeof cases);
   for (size_t i = 0; i < CASES; i++) {
-    cases[i].bench.name = "case";
+    cases[i].def.name = "case";
     cases[i].longest_ns = 1000000000;
-    cases[i].bench.measure.min_trial_ns = 8000000;
+    cases[i].def.measure.min_trial_ns = 8000000;
     cases[i].skip_reason = i == SKIPPED ? "no such GPU" : NULL;
   }
   const struct plan plan = {.cases = cases, .case_count = count};

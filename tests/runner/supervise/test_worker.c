@@ -38,19 +38,19 @@ static enum status fake_new(const struct machine *machine, struct peers *peers,
   return STATUS_OK;
 }
 
-static void fake_prepare(struct engine *engine, const struct bench_case *bench_case) {
+static void fake_prepare(struct engine *engine, const struct case_def *def) {
   (void)engine;
   if (shared->prepare_crashes) {
     raise(SIGKILL);
   }
-  shared->prepared_case = bench_case->name;
+  shared->prepared_case = def->name;
   atomic_fetch_add(&shared->prepared, 1);
 }
 
-static enum status fake_run_case(struct engine *engine, const struct bench_case *bench_case,
+static enum status fake_run_case(struct engine *engine, const struct case_def *def,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err) {
-  (void)engine, (void)bench_case, (void)sink, (void)err;
+  (void)engine, (void)def, (void)sink, (void)err;
   *outcome = (struct case_outcome){.status = CASE_OK};
   return STATUS_OK;
 }
@@ -98,7 +98,7 @@ static const volatile sig_atomic_t never;
 static const struct supervise_options options = {
     .ops = &ops, .processes = 1, .watchdog_floor_ns = 10000000000, .interrupted = &never};
 static struct plan_case cases[CASES] = {
-    {.bench.name = "none", .skip_reason = "no such GPU"}, {.bench.name = "a"}, {.bench.name = "b"}};
+    {.def.name = "none", .skip_reason = "no such GPU"}, {.def.name = "a"}, {.def.name = "b"}};
 static const struct plan plan = {.cases = cases, .case_count = CASES, .skip_count = 1};
 static struct seen seen;
 static const struct supervise_sink sink = {.context = &seen,
@@ -129,7 +129,7 @@ TEST_WITH(first_one_starts_before_the_run, set_up, tear_down) {
   struct supervisor *supervisor = supervise_new(&plan, &options);
   supervise_start_worker(supervisor);
   wait_for(&shared->prepared);
-  assert_ptr_equal(shared->prepared_case, cases[1].bench.name);
+  assert_ptr_equal(shared->prepared_case, cases[1].def.name);
   assert_ok(supervise_run(supervisor, &sink, err), err);
   supervise_free(supervisor);
   assert_int_equal(seen.worker, shared->worker);

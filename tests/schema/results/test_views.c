@@ -314,7 +314,7 @@ FIXTURE_TEST(several_flows_are_named_by_their_group) {
 
 /* What the terminal says below a result is in v_result too. */
 FIXTURE_TEST(missed_precision_is_in_the_remark) {
-  fixture->cases[0].bench.measure.precision = 0.01;
+  fixture->cases[0].def.measure.precision = 0.01;
   fixture_record_run(fixture, 2);
   fixture_execute(fixture->path,
                   "delete from case_note; update case_run set noise = NULL, visits = NULL;"

@@ -62,14 +62,14 @@ static void world_fail(const struct world *world, const char *what, const struct
 }
 
 /* The time with which the number of the case is shown. */
-static double time_of(const struct bench_case *bench, double number) {
-  if (bench->kind == CASE_OVERHEAD) {
+static double time_of(const struct case_def *def, double number) {
+  if (def->kind == CASE_OVERHEAD) {
     return number;
   }
-  if (bench->kind == CASE_CHASE || bench->kind == CASE_ARITHMETIC) {
-    return number * (double)bench->operations;
+  if (def->kind == CASE_CHASE || def->kind == CASE_ARITHMETIC) {
+    return number * (double)def->operations;
   }
-  return (double)bench->payload_bytes / number;
+  return (double)def->payload_bytes / number;
 }
 
 static void add_place(struct world *world, const struct expected *place) {
@@ -115,8 +115,8 @@ static bool make_world(struct world *world, const char *machine, const char *tex
       const size_t at = world->measured.case_count++;
       now[i] = at;
       cases[at] = *c;
-      world->median_ns[at] = time_of(&c->bench, (double)(LEAST_NUMBER + at));
-      add_place(world, &(struct expected){c->bench.block, c->bench.name, c->axes, &cases[at],
+      world->median_ns[at] = time_of(&c->def, (double)(LEAST_NUMBER + at));
+      add_place(world, &(struct expected){c->def.block, c->def.name, c->axes, &cases[at],
                                           LEAST_NUMBER + at, false});
     }
   }
@@ -252,39 +252,38 @@ static bool is_end(struct arena *arena, const char *label, const struct endpoint
          (label[strlen(place)] == '\0' || label[strlen(place)] == ':');
 }
 
-static bool ends_of(const struct bench_case *bench, struct endpoint *source,
-                    struct endpoint *target) {
-  if (bench->kind == CASE_CHASE) {
-    *source = bench->work->chase.memory;
-    *target = endpoint_own(PLACE_GPU, bench->work->chase.gpu, MEMORY_DEVICE);
+static bool ends_of(const struct case_def *def, struct endpoint *source, struct endpoint *target) {
+  if (def->kind == CASE_CHASE) {
+    *source = def->work->chase.memory;
+    *target = endpoint_own(PLACE_GPU, def->work->chase.gpu, MEMORY_DEVICE);
     return true;
   }
-  if (bench->kind == CASE_TRANSFER) {
-    *source = bench->flows[0].source;
-    *target = bench->flows[0].target;
+  if (def->kind == CASE_TRANSFER) {
+    *source = def->flows[0].source;
+    *target = def->flows[0].target;
   }
-  return bench->kind == CASE_TRANSFER;
+  return def->kind == CASE_TRANSFER;
 }
 
-static bool goes_both_ways(const struct bench_case *bench) {
+static bool goes_both_ways(const struct case_def *def) {
   uint32_t flows = 0;
-  while (flows < bench->flow_count && bench->flows[flows].role == FLOW_MEASURED) {
+  while (flows < def->flow_count && def->flows[flows].role == FLOW_MEASURED) {
     flows++; /* loads stand last */
   }
-  return flows == 2 && strstr(bench->path, "--") != NULL;
+  return flows == 2 && strstr(def->path, "--") != NULL;
 }
 
 /* The places of a cell. */
 static bool cell_leads_to(struct arena *arena, const struct spot *spot,
-                          const struct bench_case *bench) {
+                          const struct case_def *def) {
   const char *words = arena_format(arena, "%s %s", spot->words, spot->facet);
   struct endpoint source;
   struct endpoint target;
-  if (strcmp(spot->column, bench->path) == 0) {
+  if (strcmp(spot->column, def->path) == 0) {
     return true; /* it has ends and direction */
   }
-  if (!ends_of(bench, &source, &target) ||
-      goes_both_ways(bench) != (strstr(words, "both ways") != NULL)) {
+  if (!ends_of(def, &source, &target) ||
+      goes_both_ways(def) != (strstr(words, "both ways") != NULL)) {
     return false;
   }
   const bool row_is_source = is_end(arena, spot->row, &source);
@@ -304,7 +303,7 @@ static bool cell_leads_to(struct arena *arena, const struct spot *spot,
     return row_is_target && column_is_source;
   }
   /* A grid: "from numa0:pinned to each GPU", "memory of each GPU, read by numa0". */
-  const bool chase = bench->kind == CASE_CHASE;
+  const bool chase = def->kind == CASE_CHASE;
   const bool between = strstr(words, "between ") != NULL;
   const char *one = strstr(words, between ? "between " : chase ? "memory of " : "from ");
   if (one == NULL) {
@@ -364,7 +363,7 @@ static bool axes_lead_to(struct arena *arena, const struct spot *spot,
 
 static bool spot_leads_to(struct arena *arena, const struct spot *spot,
                           const struct expected *place) {
-  const struct bench_case *bench = &place->measured->bench;
+  const struct case_def *def = &place->measured->def;
   PRINTED(number, 32, "%zu", place->number);
   if (strcmp(spot->number, number) != 0 || !axes_lead_to(arena, spot, place)) {
     return false;
@@ -374,7 +373,7 @@ static bool spot_leads_to(struct arena *arena, const struct spot *spot,
                           : strncmp(spot->row, block, strlen(block)) != 0) {
     return false;
   }
-  return spot->is_matrix ? cell_leads_to(arena, spot, bench) : has_word(spot->row, bench->path);
+  return spot->is_matrix ? cell_leads_to(arena, spot, def) : has_word(spot->row, def->path);
 }
 
 /* Both sides of a diagonal. */
@@ -411,7 +410,7 @@ static void check_spots(struct world *world, struct collector *collector) {
       }
       spot->used = true;
       place->found = true;
-      for (size_t k = 0; goes_both_ways(&place->measured->bench) && k < collector->count; k++) {
+      for (size_t k = 0; goes_both_ways(&place->measured->def) && k < collector->count; k++) {
         if (spot_mirrors(spot, &collector->spots[k])) {
           collector->spots[k].used = true;
           break;
@@ -523,7 +522,7 @@ static void check_json(struct world *world, const struct result_set *rows) {
   assert_int_equal(fclose(stream), 0);
   for (size_t i = 0; i < world->place_count; i++) {
     const struct expected *place = &world->places[i];
-    const struct bench_case *bench = &place->measured->bench;
+    const struct case_def *def = &place->measured->def;
     const char *begin = arena_format(&world->arena, "{\"case\":\"%s\",\"block\":\"%s\",",
                                      place->name, place->block);
     const char *object = strstr(text, begin);
@@ -531,10 +530,10 @@ static void check_json(struct world *world, const struct result_set *rows) {
       world_fail(world, "JSON does not have a case once", place);
       return;
     }
-    const char *key = bench->kind == CASE_CHASE        ? "\"ns_per_hop\":"
-                      : bench->kind == CASE_ARITHMETIC ? "\"ns_per_op\":"
-                      : bench->kind == CASE_OVERHEAD   ? "\"median_ns\":"
-                                                       : "\"gbps\":";
+    const char *key = def->kind == CASE_CHASE        ? "\"ns_per_hop\":"
+                      : def->kind == CASE_ARITHMETIC ? "\"ns_per_op\":"
+                      : def->kind == CASE_OVERHEAD   ? "\"median_ns\":"
+                                                     : "\"gbps\":";
     const char *number = strstr(object, key);
     assert_non_null(number);
     if (fabs(strtod(number + strlen(key), NULL) - (double)place->number) > 1e-6) {
