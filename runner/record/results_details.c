@@ -9,12 +9,12 @@
 #include <stdlib.h>
 
 struct error_row {
-  int64_t run, def, process;
+  int64_t run, bench_case, process;
   double error, tail;
 };
 
 static const struct row_member ERROR_MEMBERS[] = {
-    ROW_MEMBER(struct error_row, run),     ROW_MEMBER(struct error_row, def),
+    ROW_MEMBER(struct error_row, run),     ROW_MEMBER(struct error_row, bench_case),
     ROW_MEMBER(struct error_row, process), ROW_MEMBER(struct error_row, error),
     ROW_MEMBER(struct error_row, tail),    {0}};
 
@@ -37,8 +37,8 @@ enum status results_load_errors(struct results *results, struct database *databa
   statement_bind_text(&statement, ":runs", runs.text);
   struct error_row row;
   while (rows_next(&statement, ERROR_MEMBERS, &row, NULL, &status, err)) {
-    const bool known = row.def >= 0 && row.def < results->case_ids_end;
-    const uint32_t number = known ? results->case_numbers[row.def] : 0;
+    const bool known = row.bench_case >= 0 && row.bench_case < results->case_ids_end;
+    const uint32_t number = known ? results->case_numbers[row.bench_case] : 0;
     if (number == 0) {
       continue;
     }
