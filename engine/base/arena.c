@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_BLOCK_SIZE = 1 << 16 };
+enum { ARENA_BLOCK_SIZE = 1 << 16, ARRAY_LEAST = 16 /* elements */ };
 
 struct arena_block {
   struct arena_block *previous;
@@ -120,17 +120,22 @@ char *arena_add_word(struct arena *arena, const char *list, const char *word) {
   return arena_join(arena, list != NULL ? list : "", ", ", word);
 }
 
-void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
-                 size_t size_bytes) {
-  if (count < *capacity) {
+/* For how many elements a growing array needs room where there is none for one more; else 0. From
+ * 16 on it has room for the next power of two. */
+static size_t array_capacity_wanted(const void *items, size_t count) {
+  const bool full = count >= ARRAY_LEAST && (count & (count - 1)) == 0;
+  return items == NULL ? ARRAY_LEAST : full ? 2 * count : 0;
+}
+
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t size_bytes) {
+  const size_t capacity = array_capacity_wanted(items, count);
+  if (capacity == 0) {
     return items;
   }
-  size_t larger = *capacity == 0 ? 16 : *capacity * 2;
-  void *copy = arena_array(arena, larger, size_bytes);
+  void *copy = arena_array(arena, capacity, size_bytes);
   if (count > 0) {
     memcpy(copy, items, count * size_bytes);
   }
-  *capacity = larger;
   return copy;
 }
 
@@ -140,6 +145,15 @@ void *memory_new(size_t count, size_t size_bytes) {
     abort();
   }
   return memory;
+}
+
+void *memory_grow(void *items, size_t count, size_t size_bytes) {
+  const size_t capacity = array_capacity_wanted(items, count);
+  void *grown = capacity > 0 ? reallocarray(items, capacity, size_bytes) : items;
+  if (grown == NULL) {
+    out_of_memory(capacity * size_bytes);
+  }
+  return grown;
 }
 
 void memory_free(void *variable) {

@@ -36,18 +36,21 @@ char *arena_join(struct arena *arena, const char *text, const char *between, con
 /* A list of words, ", " between: `list` and that one; `list` may be NULL or "", an empty one. */
 char *arena_add_word(struct arena *arena, const char *list, const char *word);
 
-/* A growing array inside an arena: returns items, or a larger copy when count == *capacity.
- *   items = arena_grow(&arena, items, count, &capacity, sizeof *items);
+/* A growing array inside an arena: items, or a larger copy, with room for one more behind those
+ * that count. It begins as NULL, and all of it was added so: its capacity follows from its count.
+ *   items = arena_grow(&arena, items, count, sizeof *items);
  *   items[count++] = item; */
-void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
-                 size_t size_bytes);
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t size_bytes);
 /* The next element of such an array, which counts from now on:
- *   *ARENA_ADD(&arena, items, count, &capacity) = item; */
-#define ARENA_ADD(arena, items, count, capacity)                                                   \
-  ((items) = arena_grow((arena), (items), (count), (capacity), sizeof *(items)), (count)++,        \
-   &(items)[(count)-1])
+ *   *ARENA_ADD(&arena, items, count) = item; */
+#define ARENA_ADD(arena, items, count)                                                             \
+  ((items) = arena_grow((arena), (items), (count), sizeof *(items)), (count)++, &(items)[(count)-1])
 
 /* Memory of its own, zeroed, for free(). Like that of an arena it is always there. */
 void *memory_new(size_t count, size_t size_bytes);
+/* arena_grow() and ARENA_ADD() of an array with memory of its own, which is not zeroed. */
+void *memory_grow(void *items, size_t count, size_t size_bytes);
+#define MEMORY_ADD(items, count)                                                                   \
+  ((items) = memory_grow((items), (count), sizeof *(items)), (count)++, &(items)[(count)-1])
 /* free() of what the variable at that address points to, for SCOPED(). */
 void memory_free(void *variable);

@@ -35,7 +35,7 @@ bool text_index_add(struct text_index *index, const char *text, size_t *number) 
   uint32_t *slot = text_index_slot(index, text);
   const bool is_new = *slot == 0;
   if (is_new) {
-    *ARENA_ADD(index->arena, index->texts, index->count, &index->capacity) = text;
+    *ARENA_ADD(index->arena, index->texts, index->count) = text;
     *slot = (uint32_t)index->count;
   }
   if (number != NULL) {

@@ -10,7 +10,7 @@
 struct text_index {
   struct arena *arena; /* of the members below */
   const char **texts;  /* by number */
-  size_t count, capacity;
+  size_t count;
   /* private: open addressing; 1 + a number, 0 = free */
   uint32_t *slots;
   size_t slot_count;

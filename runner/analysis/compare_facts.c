@@ -27,14 +27,14 @@ struct fact_finder {
   size_t count;
   size_t node_count; /* on both sides */
   struct fact_difference *facts;
-  size_t fact_count, capacity;
+  size_t fact_count;
 };
 
 /* What one fact changed from and to, and the nodes that did. */
 struct fact_change {
   const char *values[SIDES];
   const char **nodes;
-  size_t node_count, capacity;
+  size_t node_count;
 };
 
 static int facts_compare_values(const char *a, const char *b) {
@@ -80,7 +80,6 @@ static uint32_t *facts_find_nodes(const struct results *results, const enum side
 static void facts_collect(struct fact_finder *finder, const enum side *sides, struct arena *arena) {
   const struct results *results = finder->comparison->results;
   const uint32_t *nodes = facts_find_nodes(results, sides, arena, &finder->node_count);
-  size_t capacity = 0;
   for (size_t i = 0; i < results->run_count; i++) {
     if (sides[i] == SIDE_NONE) {
       continue;
@@ -89,13 +88,13 @@ static void facts_collect(struct fact_finder *finder, const enum side *sides, st
     const struct results_environment *environment = &results->environments[run->environment];
     const size_t fact_count = facts_is_first(results, sides, i) ? environment->fact_count : 0;
     struct item item = {"haul_version", -1, sides[i], nodes[run->environment], run->haul_version};
-    *ARENA_ADD(arena, finder->items, finder->count, &capacity) = item;
+    *ARENA_ADD(arena, finder->items, finder->count) = item;
     for (size_t f = 0; f < fact_count; f++) {
       const struct results_fact *fact = &environment->facts[f];
       item.name = fact->name;
       item.gpu = fact->gpu;
       item.value = fact->value;
-      *ARENA_ADD(arena, finder->items, finder->count, &capacity) = item;
+      *ARENA_ADD(arena, finder->items, finder->count) = item;
     }
   }
   ORDER_SORT(finder->items, finder->count, facts_compare_items);
@@ -123,8 +122,7 @@ static const char *facts_join_values(struct arena *arena, const struct item *ite
 }
 
 static void facts_add(struct fact_finder *finder, struct fact_difference fact) {
-  *ARENA_ADD(&finder->comparison->arena, finder->facts, finder->fact_count, &finder->capacity) =
-      fact;
+  *ARENA_ADD(&finder->comparison->arena, finder->facts, finder->fact_count) = fact;
 }
 
 /* Moves *i to the next answer that is not the one before. */
@@ -188,7 +186,7 @@ static size_t facts_find_changes(struct fact_finder *finder, struct item *items,
       *change = (struct fact_change){.values = {values[SIDE_A], values[SIDE_B]}};
       change_count++;
     }
-    *ARENA_ADD(arena, change->nodes, change->node_count, &change->capacity) =
+    *ARENA_ADD(arena, change->nodes, change->node_count) =
         finder->comparison->results->environments[items[i].node].node;
   }
   return change_count;
@@ -205,7 +203,7 @@ static void facts_add_by_node(struct fact_finder *finder, struct item *items, si
   struct fact_change all = {0};
   for (size_t i = 0; i < change_count; i++) {
     for (size_t n = 0; n < changes[i].node_count; n++) {
-      *ARENA_ADD(&scratch, all.nodes, all.node_count, &all.capacity) = changes[i].nodes[n];
+      *ARENA_ADD(&scratch, all.nodes, all.node_count) = changes[i].nodes[n];
     }
   }
   if (change_count == 0 || (change_count == 1 && all.node_count == finder->node_count &&
@@ -318,7 +316,6 @@ static void facts_count_machines(const struct results *results, const enum side 
   SCOPED(arena_fini) struct arena arena = {0};
   const char **seen = NULL;
   size_t count = 0;
-  size_t capacity = 0;
   for (size_t i = 0; i < results->run_count; i++) {
     if (sides[i] != side || !facts_is_first(results, sides, i)) {
       continue;
@@ -331,7 +328,7 @@ static void facts_count_machines(const struct results *results, const enum side 
         known = strcmp(seen[k], text) == 0;
       }
       if (!known) {
-        *ARENA_ADD(&arena, seen, count, &capacity) = text;
+        *ARENA_ADD(&arena, seen, count) = text;
         *(g == e->gpu_count ? &total->boots : &total->gpus) += 1;
       }
     }

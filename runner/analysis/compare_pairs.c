@@ -34,7 +34,6 @@ struct pairing {
   const struct compare_options *options;
   struct comparison *comparison;
   struct arena scratch;
-  size_t row_capacity, input_capacity;
   double *values;             /* two per median: never moves */
   double *tails;              /* of the values */
   bool has_tails;             /* of every value */
@@ -365,9 +364,9 @@ static void pairs_add_row(struct pairing *p, const struct pair_entry *entries, s
   }
   pairs_add_undisturbed(p, entries, count, &row, &input);
   comparison->rows = arena_grow(&comparison->arena, comparison->rows, comparison->row_count,
-                                &p->row_capacity, sizeof *comparison->rows);
+                                sizeof *comparison->rows);
   comparison->inputs = arena_grow(&comparison->arena, comparison->inputs, comparison->row_count,
-                                  &p->input_capacity, sizeof *comparison->inputs);
+                                  sizeof *comparison->inputs);
   comparison->rows[comparison->row_count] = row;
   comparison->inputs[comparison->row_count++] = input;
 }

@@ -61,7 +61,7 @@ static enum status compare_sides_by_name(struct database *database, struct compa
 
 struct fact_values {
   const char **values; /* every different one, in the order of the runs */
-  size_t count, capacity;
+  size_t count;
 };
 
 static void compare_list_values(struct arena *arena, struct results *results, const char *fact,
@@ -73,7 +73,7 @@ static void compare_list_values(struct arena *arena, struct results *results, co
       known = strcmp(list->values[v], value) == 0;
     }
     if (!known) {
-      *ARENA_ADD(arena, list->values, list->count, &list->capacity) = value;
+      *ARENA_ADD(arena, list->values, list->count) = value;
     }
   }
 }

@@ -43,7 +43,7 @@ struct trait {
 struct trait_table {
   struct arena arena;
   struct trait *traits;
-  size_t count, capacity;
+  size_t count;
   struct text_index texts; /* by number of the traits, until these are sorted */
   size_t paths;            /* that as many cases have as a pair is */
   uint64_t suspects;       /* bit i: a check of GPU i failed on one side alone */
@@ -61,7 +61,7 @@ static size_t traits_intern(struct trait_table *table, enum trait_rank rank, int
   size_t number = 0;
   if (text_index_add(&table->texts, text, &number)) {
     text = table->texts.texts[number] = arena_strdup(&table->arena, text);
-    *ARENA_ADD(&table->arena, table->traits, table->count, &table->capacity) =
+    *ARENA_ADD(&table->arena, table->traits, table->count) =
         (struct trait){.text = text, .rank = rank, .gpu = gpu, .number = number};
   }
   return number;

@@ -128,7 +128,6 @@ void diff_find_rounding(struct diff_case *cases, size_t count) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct step_time *times = NULL;
   size_t used = 0;
-  size_t capacity = 0;
   size_t most = 0;
   for (size_t i = 0; i < count; i++) {
     const size_t own = cases[i].a.count + cases[i].b.count;
@@ -139,7 +138,7 @@ void diff_find_rounding(struct diff_case *cases, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const size_t own = clock_take_values(&cases[i], different);
     for (size_t k = 0; k < own; k++) {
-      *ARENA_ADD(&arena, times, used, &capacity) =
+      *ARENA_ADD(&arena, times, used) =
           (struct step_time){cases[i].families[DIFF_FAMILY_LEVELS - 1], exp(different[k]), i};
     }
   }

@@ -43,7 +43,7 @@ static const char *explain_read_text(struct arena *arena, const char *section, c
 
 static void explain_add_rule(struct arena *arena, const char *file, const char *section,
                              struct explain_rules *rules) {
-  struct explain_rule *rule = ARENA_ADD(arena, rules->items, rules->count, &rules->capacity);
+  struct explain_rule *rule = ARENA_ADD(arena, rules->items, rules->count);
   const char *finding = explain_read_text(arena, section, "finding");
   *rule = (struct explain_rule){
       .name = arena_strndup(arena, section, strcspn(section, "\n")),
@@ -133,8 +133,8 @@ static enum status explain_find_cases(const struct explain_search *x, const char
 
 static struct explain_row *explain_add_row(struct explanation *explanation,
                                            const struct explain_rule *rule) {
-  struct explain_row *row = ARENA_ADD(&explanation->arena, explanation->rows,
-                                      explanation->row_count, &explanation->row_capacity);
+  struct explain_row *row =
+      ARENA_ADD(&explanation->arena, explanation->rows, explanation->row_count);
   *row = (struct explain_row){.rule = rule,
                               .state = EXPLAIN_ABSENT,
                               .gpu = -1,

@@ -34,7 +34,7 @@ struct explain_rule {
 /* All rules, in the order of their files. */
 struct explain_rules {
   struct explain_rule *items;
-  size_t count, capacity;
+  size_t count;
 };
 void explain_read_rules(struct arena *arena, struct explain_rules *rules);
 
@@ -75,7 +75,7 @@ struct explanation {
   struct explain_rules rules;
   struct explain_row
       *rows; /* findings by how far their cases are behind, then notes, then others */
-  size_t row_count, row_capacity;
+  size_t row_count;
   const char *host, *gpus;
   int gpu_count;
   const char *run_uuid, *scenario, *started_at; /* NULL = a machine without a run */

@@ -11,7 +11,7 @@ struct where {
 struct filter {
   const char *only; /* globs of case and block names, or case_keys; NULL = all cases */
   struct where *wheres;
-  size_t where_count, where_capacity;
+  size_t where_count;
   bool latest_of_each; /* only the latest run of each host and scenario (and its own --only) */
   struct arena arena;
 };

@@ -47,7 +47,7 @@ static struct fingerprint *fingerprints_find(struct fingerprint_reading *reading
   if (x->count > 0 && x->items[x->count - 1].run == run && x->items[x->count - 1].gpu == gpu) {
     return &x->items[x->count - 1];
   }
-  struct fingerprint *made = ARENA_ADD(reading->arena, x->items, x->count, &x->capacity);
+  struct fingerprint *made = ARENA_ADD(reading->arena, x->items, x->count);
   *made = (struct fingerprint){
       .run = run,
       .run_uuid = fingerprints_keep_text(reading->arena, &cells[RUN_UUID]),
@@ -77,7 +77,7 @@ static enum status fingerprints_row(void *context, const struct cell *row, struc
   }
   if (text_index_add(&reading->features, cells[FEATURE].as.text.bytes, &feature)) {
     reading->features.texts[feature] = fingerprints_keep_text(reading->arena, &cells[FEATURE]);
-    *ARENA_ADD(reading->arena, x->blocks, x->feature_count, &x->block_capacity) =
+    *ARENA_ADD(reading->arena, x->blocks, x->feature_count) =
         fingerprints_keep_text(reading->arena, &cells[BLOCK]);
   }
   if (feature == FEATURES_MAX) {

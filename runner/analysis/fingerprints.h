@@ -15,10 +15,10 @@ struct fingerprint {
 
 struct fingerprints {
   struct fingerprint *items; /* the run asked for last */
-  size_t count, capacity;
+  size_t count;
   const char **features;
   const char **blocks; /* of the run asked for: which measures the feature */
-  size_t feature_count, block_capacity;
+  size_t feature_count;
   int64_t run;          /* the run asked for: of the last item */
   size_t earlier_count; /* items before it */
 };

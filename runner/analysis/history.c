@@ -29,7 +29,6 @@ struct builder {
   const struct results *results;
   struct history *history;
   struct arena scratch;
-  size_t series_capacity;
   double *processes;  /* ln of the current run, one by one */
   double *values;     /* ln of the median of each run, of the current series */
   double *all_values; /* of all series one after the other */
@@ -383,7 +382,7 @@ static void history_add_series(struct builder *b, const struct history_entry *en
   }
   b->all_count += series.point_count;
   b->values_of[history->series_count] = values;
-  *ARENA_ADD(&history->arena, history->series, history->series_count, &b->series_capacity) = series;
+  *ARENA_ADD(&history->arena, history->series, history->series_count) = series;
 }
 
 ORDER_DEFINE(history_compare_entries, struct history_entry, ORDER(x->hardware, y->hardware) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))

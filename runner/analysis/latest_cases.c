@@ -88,7 +88,6 @@ struct latest_case *latest_cases(const struct results *results, struct arena *ar
   const size_t entry_count = latest_collect(results, &scratch, entries);
   ORDER_SORT(entries, entry_count, latest_compare_entries);
   struct latest_case *cases = NULL;
-  size_t capacity = 0;
   *count = 0;
   FOR_EACH_GROUP(first, last, entry_count,
                  entries[last].place == entries[first].place &&
@@ -98,8 +97,7 @@ struct latest_case *latest_cases(const struct results *results, struct arena *ar
            entries[first + count_of_run].bench == entries[first].bench) {
       count_of_run++;
     }
-    *ARENA_ADD(arena, cases, *count, &capacity) =
-        latest_summarise(&entries[first], count_of_run, values);
+    *ARENA_ADD(arena, cases, *count) = latest_summarise(&entries[first], count_of_run, values);
   }
   return cases;
 }

@@ -295,7 +295,7 @@ static void machines_add_step(struct machines_grid *g, const struct machines_mar
   step.in = named;
   step.change = sample_median_in_place(changes, count);
   step.what = step.what != NULL ? arena_strdup(&m->arena, step.what) : NULL;
-  *ARENA_ADD(&m->arena, m->steps, m->step_count, &m->step_capacity) = step;
+  *ARENA_ADD(&m->arena, m->steps, m->step_count) = step;
 }
 
 /* Slower before faster, and what is most in most cases first. */
@@ -355,7 +355,6 @@ static void machines_find_steps(struct machines_grid *g) {
   struct history *history = history_new(&g->beside);
   struct machines_mark *marks = NULL;
   size_t count = 0;
-  size_t capacity = 0;
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
     size_t first = 0;
@@ -368,7 +367,7 @@ static void machines_find_steps(struct machines_grid *g) {
       const size_t since = drift || point->since == 0 || point->since == point->until
                                ? point->since
                                : point->since - 1;
-      *ARENA_ADD(&g->scratch, marks, count, &capacity) =
+      *ARENA_ADD(&g->scratch, marks, count) =
           (struct machines_mark){.node = g->node_of[point->run],
                                  .run = point->run,
                                  .from = machines_period_of(g, series->points[since].run),

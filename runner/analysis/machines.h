@@ -66,9 +66,9 @@ struct machines {
   struct machines_block *blocks;
   size_t block_count;
   struct machines_step *steps; /* what costs most first */
-  size_t step_count, step_capacity;
+  size_t step_count;
   struct machines_upgrade *upgrades; /* in the order of time */
-  size_t upgrade_count, upgrade_capacity;
+  size_t upgrade_count;
 };
 
 /* Of runs in the order of time, all simulated or none. Never fails; measured is borrowed. */

@@ -22,7 +22,7 @@ static struct machines_upgrade *machines_find_upgrade(struct machines *m, const 
       FIRST_OF(u, m->upgrade_count,
                strcmp(m->upgrades[u].from, from) == 0 && strcmp(m->upgrades[u].to, to) == 0);
   if (found == m->upgrade_count) {
-    *ARENA_ADD(&m->arena, m->upgrades, m->upgrade_count, &m->upgrade_capacity) =
+    *ARENA_ADD(&m->arena, m->upgrades, m->upgrade_count) =
         (struct machines_upgrade){.from = from,
                                   .to = to,
                                   .nodes = arena_array(&m->arena, m->node_count, sizeof(bool)),

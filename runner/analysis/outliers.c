@@ -18,7 +18,7 @@ ENUM_NAMES_DEFINE(outlier_role, OUTLIER_ROLE_LIST)
 ENUM_NAMES_DEFINE(size_class, SIZE_CLASS_LIST)
 ENUM_NAMES_DEFINE(outlier_state, OUTLIER_STATE_LIST)
 
-enum { MEMORY_MAX = 1 << 12, OBSERVATIONS_EXPECTED = 3 };
+enum { MEMORY_MAX = 1 << 12 };
 
 /* ---- peer groups ---- */
 
@@ -365,8 +365,6 @@ enum status outliers_find(const struct results *results, const struct outliers_o
   if (f.outliers->is_fleet) {
     outliers_level(&f);
   }
-  f.observation_capacity = OBSERVATIONS_EXPECTED * f.host_result_count;
-  f.observations = arena_array(&f.arena, f.observation_capacity, sizeof *f.observations);
   outliers_observe(&f);
   outliers_judge(&f);
   outliers_make_parts(&f);

@@ -93,8 +93,7 @@ struct finder {
   struct result *host_results; /* in the order of peer groups and hosts */
   size_t host_result_count;
   struct observation *observations;
-  size_t observation_count, observation_capacity;
-  size_t row_capacity;
+  size_t observation_count;
   struct arena arena; /* of all that is dropped at the end */
 };
 

@@ -8,8 +8,7 @@
 #include <math.h>
 
 static void observations_add(struct finder *f, const struct observation *observation) {
-  *ARENA_ADD(&f->arena, f->observations, f->observation_count, &f->observation_capacity) =
-      *observation;
+  *ARENA_ADD(&f->arena, f->observations, f->observation_count) = *observation;
 }
 
 struct observation result_observation(const struct result *result) {

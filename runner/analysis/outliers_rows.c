@@ -75,7 +75,6 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
 static void rows_count_cases(struct finder *f, const struct candidate *candidate,
                              struct outlier *row) {
   uint32_t *results = NULL;
-  size_t capacity = 0;
   row->cases = row->slow_cases = 0;
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
   for (size_t i = 0; i < f->host_result_count; i++) {
@@ -83,7 +82,7 @@ static void rows_count_cases(struct finder *f, const struct candidate *candidate
     if (isnan(result->deviation) || !rows_is_about(f, result, candidate)) {
       continue;
     }
-    *ARENA_ADD(&f->arena, results, row->cases, &capacity) = (uint32_t)i;
+    *ARENA_ADD(&f->arena, results, row->cases) = (uint32_t)i;
     if (!result_is_slow(result)) {
       continue;
     }
@@ -220,8 +219,7 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
   }
   f->outliers->slow_count += row.state == OUTLIER_SLOW;
   f->outliers->undecided_count += row.state == OUTLIER_UNDECIDED;
-  *ARENA_ADD(&f->outliers->arena, f->outliers->rows, f->outliers->row_count, &f->row_capacity) =
-      row;
+  *ARENA_ADD(&f->outliers->arena, f->outliers->rows, f->outliers->row_count) = row;
 }
 
 /* One row for the slower half of a set. */
@@ -268,8 +266,7 @@ static const char *rows_verdict_name(struct arena *arena, const struct outlier *
   return row->host_link >= 0 ? arena_format(arena, "gpu%d's host link", row->host_link) : row->name;
 }
 
-static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *capacity,
-                                            const struct outlier *row) {
+static struct outlier_verdict *rows_verdict(struct outliers *outliers, const struct outlier *row) {
   const char *name = rows_verdict_name(&outliers->arena, row);
   const bool local = row->direction == ROLE_LOCAL;
   for (size_t i = 0; i < outliers->verdict_count; i++) {
@@ -281,7 +278,7 @@ static struct outlier_verdict *rows_verdict(struct outliers *outliers, size_t *c
     }
   }
   struct outlier_verdict *verdict =
-      ARENA_ADD(&outliers->arena, outliers->verdicts, outliers->verdict_count, capacity);
+      ARENA_ADD(&outliers->arena, outliers->verdicts, outliers->verdict_count);
   *verdict = (struct outlier_verdict){.state = row->state,
                                       .entity = row->entity,
                                       .host = row->host,
@@ -366,13 +363,12 @@ static void rows_count_verdicts(struct finder *f) {
 /* One verdict per component over the rows of all blocks, the slowest first. */
 static void rows_make_verdicts(struct finder *f) {
   struct outliers *outliers = f->outliers;
-  size_t capacity = 0;
   for (size_t i = 0; i < outliers->row_count; i++) {
     struct outlier *row = &outliers->rows[i];
     if (row->state != OUTLIER_SLOW && (row->state != OUTLIER_UNDECIDED || row->rivals == NULL)) {
       continue;
     }
-    struct outlier_verdict *verdict = rows_verdict(outliers, &capacity, row);
+    struct outlier_verdict *verdict = rows_verdict(outliers, row);
     row->verdict = (size_t)(verdict - outliers->verdicts);
     rows_narrow_direction(verdict, row);
     rows_extend_change(verdict, row);

@@ -28,7 +28,7 @@ struct command {
   const char *line;   /* the whole command, quoted for a shell */
   const char *argv;   /* its words, as JSON */
   const char **words; /* the arguments */
-  size_t word_count, word_capacity;
+  size_t word_count;
   size_t choice;                  /* the first word, as an index of verb->words */
   struct inputs inputs;           /* run, copy, plan, validate */
   struct compare_request request; /* diff, check; its filter has --only and --where of every verb */

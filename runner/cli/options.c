@@ -178,8 +178,7 @@ bool option_take_only(const struct option_use *use) {
 }
 
 static void option_add_override(struct inputs *inputs, struct scenario_override override) {
-  *ARENA_ADD(&inputs->arena, inputs->overrides, inputs->override_count,
-             &inputs->override_capacity) = override;
+  *ARENA_ADD(&inputs->arena, inputs->overrides, inputs->override_count) = override;
 }
 
 bool option_take_set(const struct option_use *use) {
@@ -213,8 +212,7 @@ static bool option_add_condition(struct filter *filter, const char *text) {
   struct where where;
   const bool good = options_split(&filter->arena, text, &where.fact, &where.pattern);
   if (good) {
-    *ARENA_ADD(&filter->arena, filter->wheres, filter->where_count, &filter->where_capacity) =
-        where;
+    *ARENA_ADD(&filter->arena, filter->wheres, filter->where_count) = where;
   }
   return good;
 }
@@ -348,7 +346,7 @@ static void options_take_word(struct command *command, const char *arg, struct a
       options_reject_name(state, verb->noun, arg, verb->words);
     }
   }
-  *ARENA_ADD(&command->arena, command->words, command->word_count, &command->word_capacity) = arg;
+  *ARENA_ADD(&command->arena, command->words, command->word_count) = arg;
 }
 
 /* The tests of nvbandwidth that are named are globs like those of --only. */

@@ -363,7 +363,7 @@ struct check_expected {
   struct expected_run *runs;
   size_t run_count;
   struct expected_case *cases;
-  size_t case_count, case_capacity;
+  size_t case_count;
   size_t verdicts[expect_verdict_name_count];
   size_t above_peak;
 };
@@ -382,7 +382,7 @@ static void check_expected_add(struct command *command, struct check_expected *e
     const struct results_case bench = {
         .key = judgements[i].key, .name = judgements[i].name, .block = judgements[i].block};
     if (only == NULL || results_case_matches(&bench, only)) {
-      *ARENA_ADD(&command->arena, expected->cases, expected->case_count, &expected->case_capacity) =
+      *ARENA_ADD(&command->arena, expected->cases, expected->case_count) =
           (struct expected_case){of, &judgements[i]};
       expected->verdicts[judgements[i].verdict]++;
     }

@@ -83,11 +83,10 @@ struct known_machine {
 static size_t verb_expect_machines(const struct expect_set *set, struct arena *arena,
                                    struct known_machine **machines) {
   size_t count = 0;
-  size_t capacity = 0;
   *machines = NULL;
   for (size_t f = 0; f < EXPECT_FILES_MAX; f++) {
     for (size_t m = 0; set->files[f] != NULL && m < set->files[f]->machine_count; m++) {
-      *ARENA_ADD(arena, *machines, count, &capacity) =
+      *ARENA_ADD(arena, *machines, count) =
           (struct known_machine){&set->files[f]->machines[m], set->files[f]->path};
     }
   }

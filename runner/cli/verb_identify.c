@@ -27,7 +27,7 @@ struct known {
   size_t *features; /* of the samples */
   size_t feature_count;
   const char **uuids;
-  size_t gpu_count, capacity;
+  size_t gpu_count;
   struct identify_sample *earlier;
   struct identify *identify; /* NULL: there are no earlier runs */
   size_t right, total;       /* leaving one run out at a time */
@@ -36,7 +36,7 @@ struct known {
 /* All features, and those of each block where there are several. */
 struct known_sets {
   struct known *items;
-  size_t count, capacity;
+  size_t count;
 };
 
 static size_t verb_identify_gpu_index(struct known *known, const char *uuid, struct arena *arena) {
@@ -45,8 +45,7 @@ static size_t verb_identify_gpu_index(struct known *known, const char *uuid, str
       return i;
     }
   }
-  known->uuids =
-      arena_grow(arena, known->uuids, known->gpu_count, &known->capacity, sizeof *known->uuids);
+  known->uuids = arena_grow(arena, known->uuids, known->gpu_count, sizeof *known->uuids);
   known->uuids[known->gpu_count] = uuid;
   return known->gpu_count++;
 }
@@ -91,7 +90,7 @@ static void verb_identify_add_set(struct known_sets *sets, const struct fingerpr
       return;
     }
   }
-  struct known *known = ARENA_ADD(arena, sets->items, sets->count, &sets->capacity);
+  struct known *known = ARENA_ADD(arena, sets->items, sets->count);
   *known = (struct known){.samples = samples, .name = block != NULL ? block : "all"};
   known->features = arena_array(arena, samples->feature_count, sizeof *known->features);
   for (size_t i = 0; i < samples->feature_count; i++) {

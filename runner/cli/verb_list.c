@@ -34,7 +34,7 @@ static const struct verb_option VERB_LIST_OPTIONS[] = {
 static void verb_list_check(struct command *command, struct argp_state *state) {
   const struct list_options *options = command->options;
   if (command->word_count == 0) {
-    *ARENA_ADD(&command->arena, command->words, command->word_count, &command->word_capacity) =
+    *ARENA_ADD(&command->arena, command->words, command->word_count) =
         list_what_text(LIST_RUNS); /* which is command->choice, 0 */
   }
   OPTIONS_REFUSE(options->run != NULL && command->choice != LIST_CASES, state,

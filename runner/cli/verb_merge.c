@@ -20,7 +20,7 @@ enum { GROUPS_SHOWN_MAX = 40, NODES_NAMED_MAX = 1000 };
 
 struct merge_inputs {
   const char **paths;
-  size_t count, capacity;
+  size_t count;
 };
 
 /* What came of all inputs together. */
@@ -57,7 +57,7 @@ static void verb_merge_check(struct command *command, struct argp_state *state) 
 
 static void verb_merge_add_input(struct arena *arena, struct merge_inputs *inputs,
                                  const char *path) {
-  *ARENA_ADD(arena, inputs->paths, inputs->count, &inputs->capacity) = arena_strdup(arena, path);
+  *ARENA_ADD(arena, inputs->paths, inputs->count) = arena_strdup(arena, path);
 }
 
 /* The databases in a folder, and what nodes left there that could not write their shards. */

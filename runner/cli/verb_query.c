@@ -13,7 +13,7 @@ enum { SQL_MAX = 1 << 20 };
 struct query_arguments {
   const char *saved;
   struct query_parameter *parameters;
-  size_t parameter_count, parameter_capacity;
+  size_t parameter_count;
   uint64_t time_limit_ns;
 };
 
@@ -24,8 +24,7 @@ static bool verb_query_take_parameter(const struct option_use *use) {
   struct query_parameter parameter;
   const bool good = options_split(arena, use->arg, &parameter.name, &parameter.value);
   if (good) {
-    *ARENA_ADD(arena, options->parameters, options->parameter_count, &options->parameter_capacity) =
-        parameter;
+    *ARENA_ADD(arena, options->parameters, options->parameter_count) = parameter;
   }
   return good;
 }

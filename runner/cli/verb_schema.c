@@ -64,7 +64,7 @@ struct described {
 
 struct described_parts {
   struct described *items;
-  size_t count, capacity;
+  size_t count;
 };
 
 /* A cell of "| cell | cell |" without its blanks; *rest is what follows it. */
@@ -91,7 +91,7 @@ static void described_add_columns(struct described_parts *parts, char *line, str
     return;
   }
   for (char *name = strsep(&names, ","); name != NULL; name = strsep(&names, ",")) {
-    struct described *part = ARENA_ADD(arena, parts->items, parts->count, &parts->capacity);
+    struct described *part = ARENA_ADD(arena, parts->items, parts->count);
     *part = next;
     part->name = name + strspn(name, " ");
     part->unit = strcmp(unit, "\u2013") == 0 ? NULL : unit;
@@ -125,7 +125,7 @@ static struct described_parts described_read(struct arena *arena, size_t file) {
       *open = arena_format(arena, "%s %s", *open, line);
       continue;
     } else if (line[0] != '\0') {
-      struct described *part = ARENA_ADD(arena, parts.items, parts.count, &parts.capacity);
+      struct described *part = ARENA_ADD(arena, parts.items, parts.count);
       *part = next;
       in_sql = strcmp(line, SQL_BEGINS) == 0;
       const bool heading = strncmp(line, "### ", 4) == 0;

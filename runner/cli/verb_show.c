@@ -25,8 +25,7 @@ static const struct verb_option VERB_SHOW_OPTIONS[] = {
 static void verb_show_check(struct command *command, struct argp_state *state) {
   const struct show_options *options = command->options;
   if (command->word_count == 0) {
-    *ARENA_ADD(&command->arena, command->words, command->word_count, &command->word_capacity) =
-        "latest";
+    *ARENA_ADD(&command->arena, command->words, command->word_count) = "latest";
   }
   if (!options->scenario) {
     options_check_sums(command, state);

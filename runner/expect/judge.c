@@ -72,7 +72,7 @@ static void judge_use_source(struct expect_judge *judge, const struct expect_row
       return;
     }
   }
-  *ARENA_ADD(&judge->arena, judge->used, judge->used_count, &judge->used_capacity) = row;
+  *ARENA_ADD(&judge->arena, judge->used, judge->used_count) = row;
 }
 
 static void judge_collect(struct expect_judge *judge, const struct expect_file *file,
@@ -282,10 +282,9 @@ static void judge_label(struct expect_judge *judge, const struct cell *cells,
 static void judge_keep(struct expect_judge *judge, const struct expect_judgement *judgement) {
   struct expect_judged *judged = &judge->judged;
   if (judgement->verdict == EXPECT_BROKEN) {
-    *ARENA_ADD(&judge->arena, judged->broken, judged->broken_count, &judged->broken_capacity) =
-        *judgement;
+    *ARENA_ADD(&judge->arena, judged->broken, judged->broken_count) = *judgement;
   } else {
-    *ARENA_ADD(&judge->arena, judged->judgements, judged->count, &judged->capacity) = *judgement;
+    *ARENA_ADD(&judge->arena, judged->judgements, judged->count) = *judgement;
   }
   judged->verdicts[judgement->verdict]++;
 }

@@ -102,11 +102,11 @@ void expect_judge_set_again(struct expect_judge *judge, struct expect_judge *aga
 /* After the last row. */
 struct expect_judged {
   struct expect_judgement *judgements; /* those judged, in the order of the run */
-  size_t count, capacity;
+  size_t count;
   /* Those that went wrong, known or not, each EXPECT_BROKEN: of them there is nothing but the name
    * and the reason. */
   struct expect_judgement *broken;
-  size_t broken_count, broken_capacity;
+  size_t broken_count;
   size_t verdicts[expect_verdict_name_count];
   size_t unknown;    /* results that no row is of */
   size_t above_peak; /* results above their peak: they are not compared */

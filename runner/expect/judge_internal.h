@@ -24,7 +24,7 @@ struct expect_judge {
   struct expect_judged judged;
   struct expect_judge *again;     /* of what was measured once more; NULL = nothing was */
   const struct expect_row **used; /* one for each source of reports, of which it counts most */
-  size_t used_count, used_capacity;
+  size_t used_count;
   const char *machine; /* the first that a case is of */
   struct disturbance disturbance;
 };

@@ -35,7 +35,7 @@ struct learn_row {
   struct expect_row row;
   const char *drivers;
   struct learn_value *values;
-  size_t count, capacity;
+  size_t count;
 };
 
 struct learn_host {
@@ -70,11 +70,11 @@ struct learn {
   int64_t newest_ns;                                   /* start of the last run */
   struct text_index machine_keys, row_keys, host_keys; /* all that tells them apart */
   struct expect_machine *machines;
-  size_t machine_count, machine_capacity;
+  size_t machine_count;
   struct learn_row *rows;
-  size_t row_count, row_capacity;
+  size_t row_count;
   struct learn_host *hosts;
-  size_t host_count, host_capacity;
+  size_t host_count;
   size_t above_peak; /* results */
   const char *above_peak_name;
 };
@@ -107,8 +107,7 @@ static size_t learn_find_machine(struct learn *learn, const struct hardware *gpu
   if (!text_index_add(&learn->machine_keys, key, &number)) {
     return number;
   }
-  struct expect_machine *machine =
-      ARENA_ADD(&learn->arena, learn->machines, learn->machine_count, &learn->machine_capacity);
+  struct expect_machine *machine = ARENA_ADD(&learn->arena, learn->machines, learn->machine_count);
   *machine = (struct expect_machine){.gpu = gpu->name};
   machine->pcie_generation = learn_number(gpu->pcie_generation);
   machine->pcie_width = learn_number(gpu->pcie_width);
@@ -152,7 +151,7 @@ static struct learn_row *learn_find_row(struct learn *learn, size_t machine,
       row.axes != NULL ? row.axes : "", (unsigned long long)row.size_min, row.unit);
   size_t number = 0;
   if (text_index_add(&learn->row_keys, key, &number)) {
-    *ARENA_ADD(&learn->arena, learn->rows, learn->row_count, &learn->row_capacity) =
+    *ARENA_ADD(&learn->arena, learn->rows, learn->row_count) =
         (struct learn_row){.machine = machine, .row = row, .drivers = ""};
   }
   return &learn->rows[number];
@@ -216,8 +215,7 @@ static size_t learn_find_host(struct learn *learn, const struct hardware *first)
   const char *key = arena_format(&learn->arena, "%s|%s", name, first != NULL ? first->uuid : "");
   size_t number = 0;
   if (text_index_add(&learn->host_keys, key, &number)) {
-    *ARENA_ADD(&learn->arena, learn->hosts, learn->host_count, &learn->host_capacity) =
-        (struct learn_host){.name = name};
+    *ARENA_ADD(&learn->arena, learn->hosts, learn->host_count) = (struct learn_host){.name = name};
   }
   return number;
 }
@@ -304,8 +302,7 @@ static void learn_add_value(struct learn *learn, const struct learn_case *of,
     *machine = observed.near == of->observed.near ? found : SIZE_MAX; /* of another row */
   }
   learn_add_driver(learn, *row, gpu->driver_version);
-  (*row)->values = arena_grow(&learn->arena, (*row)->values, (*row)->count, &(*row)->capacity,
-                              sizeof *(*row)->values);
+  (*row)->values = arena_grow(&learn->arena, (*row)->values, (*row)->count, sizeof *(*row)->values);
   (*row)->values[(*row)->count++] = (struct learn_value){
       .host = run->host, .score = observed.time ? -log(group->value) : log(group->value)};
 }

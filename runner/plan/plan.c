@@ -46,15 +46,14 @@ struct plan_builder {
   struct text_index keys;    /* as cases */
   struct text_index places;  /* of cases and duplicates: block, path, axes and case_key */
   struct taken_name *taken;
-  size_t taken_count, taken_capacity;
+  size_t taken_count;
   struct plan_case *cases;
-  size_t case_count, case_capacity;
+  size_t case_count;
   size_t *last_settings; /* by case: the number of the setting that came to it last */
-  size_t last_setting_capacity;
   struct plan_duplicate *duplicates;
-  size_t duplicate_count, duplicate_capacity;
+  size_t duplicate_count;
   const char **blocks;
-  size_t block_count, block_capacity;
+  size_t block_count;
   struct strbuf path, axes, name, definition;
   size_t listed; /* cases and duplicates so far */
   /* The setting being added. */
@@ -138,7 +137,7 @@ static bool plan_take_name(struct plan_builder *b, const char *key) {
       name = plan_keep(b, &b->name);
     } while (!text_index_add(&b->names, name, NULL));
   }
-  *ARENA_ADD(&b->plan->arena, b->taken, b->taken_count, &b->taken_capacity) =
+  *ARENA_ADD(&b->plan->arena, b->taken, b->taken_count) =
       (struct taken_name){.name = name, .key = key};
   return true;
 }
@@ -160,15 +159,14 @@ static bool plan_same_measure(const struct measure *a, const struct measure *b) 
 }
 
 static void plan_add_duplicate(struct plan_builder *b, const char *name, size_t measured) {
-  *ARENA_ADD(&b->plan->arena, b->duplicates, b->duplicate_count, &b->duplicate_capacity) =
-      (struct plan_duplicate){
-          .name = name,
-          .block = b->block,
-          .axes = plan_keep(b, &b->axes),
-          .same_as = b->cases[measured].def.name,
-          .same_measure = plan_same_measure(&b->cases[measured].def.measure, &b->setting->measure),
-          .measured = measured,
-          .listed = b->listed++};
+  *ARENA_ADD(&b->plan->arena, b->duplicates, b->duplicate_count) = (struct plan_duplicate){
+      .name = name,
+      .block = b->block,
+      .axes = plan_keep(b, &b->axes),
+      .same_as = b->cases[measured].def.name,
+      .same_measure = plan_same_measure(&b->cases[measured].def.measure, &b->setting->measure),
+      .measured = measured,
+      .listed = b->listed++};
 }
 
 /* false: a case or duplicate of the block has this path, these axes and this case_key already. */
@@ -332,10 +330,9 @@ static void plan_receive(void *context, const struct expansion *expansion) {
     }
     return;
   }
-  b->cases =
-      arena_grow(&b->plan->arena, b->cases, b->case_count, &b->case_capacity, sizeof *b->cases);
-  b->last_settings = arena_grow(&b->plan->arena, b->last_settings, b->case_count,
-                                &b->last_setting_capacity, sizeof *b->last_settings);
+  b->cases = arena_grow(&b->plan->arena, b->cases, b->case_count, sizeof *b->cases);
+  b->last_settings =
+      arena_grow(&b->plan->arena, b->last_settings, b->case_count, sizeof *b->last_settings);
   (void)plan_take_place(b, key);
   plan_fill_case(b, &def, expansion, name, key, &b->cases[b->case_count]);
   b->last_settings[b->case_count++] = b->setting_number;
@@ -347,7 +344,7 @@ static void plan_begin_block(struct plan_builder *b, const char *block) {
   }
   b->block = arena_strdup(&b->plan->arena, block);
   b->block_wanted = b->only != NULL && globs_match(b->only, block);
-  *ARENA_ADD(&b->plan->arena, b->blocks, b->block_count, &b->block_capacity) = b->block;
+  *ARENA_ADD(&b->plan->arena, b->blocks, b->block_count) = b->block;
 }
 
 enum status plan_builder_add(struct plan_builder *builder, const char *block,

@@ -49,8 +49,6 @@ size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
   struct skip_group *items = NULL;
   struct skipped_known *known = NULL;
   size_t count = 0;
-  size_t capacity = 0;
-  size_t known_capacity = 0;
   size_t last = 0; /* neighbours mostly share their reason */
   for (size_t i = 0; i < plan->case_count; i++) {
     const struct plan_case *c = &plan->cases[i];
@@ -64,8 +62,8 @@ size_t plan_group_skipped(const struct plan *plan, struct arena *arena,
         last++;
       }
       if (last == count) {
-        items = arena_grow(arena, items, count, &capacity, sizeof *items);
-        known = arena_grow(arena, known, count, &known_capacity, sizeof *known);
+        items = arena_grow(arena, items, count, sizeof *items);
+        known = arena_grow(arena, known, count, sizeof *known);
         items[count] = (struct skip_group){.reason = c->skip_reason};
         known[count++] = (struct skipped_known){pattern, c->skip_reason};
       }

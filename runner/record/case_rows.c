@@ -390,15 +390,10 @@ static enum status record_add_pending(struct record *record, const struct plan *
     return error_set(err, STATUS_INVALID, "process %u has a result but was not started",
                      report->process);
   }
-  if (record->pending_count == record->pending_capacity) {
-    record->pending_capacity = 2 * record->pending_capacity + 16;
-    record->pending =
-        record_reallocate(record->pending, record->pending_capacity, sizeof *record->pending);
-  }
   if (record->pending_count == 0) {
     record->pending_since_ns = clock_now_ns();
   }
-  struct pending_case *added = &record->pending[record->pending_count++];
+  struct pending_case *added = MEMORY_ADD(record->pending, record->pending_count);
   *added = (struct pending_case){.report = *report,
                                  .process = record->process,
                                  .outcome = *report->outcome,

@@ -263,15 +263,8 @@ void statement_finalize(struct statement *statement) {
     return;
   }
   struct database *database = statement->database;
-  if (database->idle_count == database->idle_capacity) {
-    database->idle_capacity = database->idle_capacity > 0 ? 2 * database->idle_capacity : 32;
-    database->idle = reallocarray(database->idle, database->idle_capacity, sizeof *database->idle);
-    if (database->idle == NULL) {
-      abort();
-    }
-  }
   statement_reset(statement);
-  database->idle[database->idle_count++] = *statement;
+  *MEMORY_ADD(database->idle, database->idle_count) = *statement;
   statement->stmt = NULL;
 }
 
@@ -281,7 +274,7 @@ void database_drop_idle(struct database *database) {
   }
   free(database->idle);
   database->idle = NULL;
-  database->idle_count = database->idle_capacity = 0;
+  database->idle_count = 0;
 }
 
 void database_close_handle(struct database *database) {

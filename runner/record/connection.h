@@ -36,7 +36,7 @@ struct database {
   bool out_of_time;
   const volatile sig_atomic_t *interrupted; /* may be NULL; not 0: stop */
   struct statement *idle;                   /* finalized ones, to be used again */
-  size_t idle_count, idle_capacity;
+  size_t idle_count;
   unsigned reading; /* database_begin_reading() without its end */
 };
 

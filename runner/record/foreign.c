@@ -19,7 +19,7 @@ struct object {
 struct objects {
   struct arena arena;
   struct object *items;
-  size_t count, capacity;
+  size_t count;
 };
 
 /* The end of a token that blanks are a part of: a quoted name or text, or a comment. */
@@ -74,7 +74,7 @@ static enum status foreign_read(struct database *database, struct objects *objec
   enum status status = statement_prepare(database, "foreign/objects", &statement, err);
   while (rows_next(&statement, MEMBERS, &object, &objects->arena, &status, err)) {
     object.text = foreign_plain(object.text, &objects->arena);
-    *ARENA_ADD(&objects->arena, objects->items, objects->count, &objects->capacity) = object;
+    *ARENA_ADD(&objects->arena, objects->items, objects->count) = object;
   }
   return status;
 }
@@ -86,8 +86,7 @@ static void foreign_read_expected(int version, struct objects *objects) {
   SCOPED(memory_free) char *lines = database_sql(name);
   char *rest = arena_strdup(&objects->arena, lines); /* what the objects point into */
   for (char *line = strsep(&rest, "\n"); rest != NULL; line = strsep(&rest, "\n")) {
-    struct object *object =
-        ARENA_ADD(&objects->arena, objects->items, objects->count, &objects->capacity);
+    struct object *object = ARENA_ADD(&objects->arena, objects->items, objects->count);
     object->type = strsep(&line, " ");
     object->name = strsep(&line, " ");
     object->text = line;

@@ -51,8 +51,7 @@ enum status run_words_read(struct database *database, struct arena *arena,
   size_t count = 0;
   RETURN_ON_ERROR(
       DATABASE_READ_ALL(database, "manage/run_words", NULL, ROW_WORD, arena, list, count, err));
-  size_t capacity = count;
-  list = arena_grow(arena, list, count, &capacity, sizeof *list);
+  list = arena_grow(arena, list, count, sizeof *list);
   list[count] = NULL;
   *words = list;
   return STATUS_OK;

@@ -30,7 +30,7 @@ struct merge {
   bool keep_journal;
   struct arena arena;
   struct merge_failure **failures; /* not written yet */
-  size_t failure_count, failure_capacity;
+  size_t failure_count;
   const char *schema; /* of the last input whose columns are all there */
   char *copy;         /* the statements that copy an input; the same for all */
   char *compare;      /* those that compare it with the output */
@@ -421,8 +421,7 @@ static void merge_add_failure(struct merge *merge, const struct merge_file *file
   if (!lasting) {
     failure->file.version[0] = '\0';
   }
-  *ARENA_ADD(&merge->arena, merge->failures, merge->failure_count, &merge->failure_capacity) =
-      failure;
+  *ARENA_ADD(&merge->arena, merge->failures, merge->failure_count) = failure;
 }
 
 enum status merge_add(struct merge *merge, const char *path, struct merge_result *result,

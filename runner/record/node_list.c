@@ -83,7 +83,7 @@ static enum status node_list_expand_item(const struct node_expansion *at, const 
   if (list->count == NODE_LIST_MAX) {
     return node_list_refuse(at, "more than 100000 names", err);
   }
-  *ARENA_ADD(at->arena, list->names, list->count, &list->capacity) = name;
+  *ARENA_ADD(at->arena, list->names, list->count) = name;
   return STATUS_OK;
 }
 

@@ -10,7 +10,7 @@ enum { NODE_LIST_MAX = 100000 };
 
 struct node_list {
   const char **names; /* in their order; the arena's */
-  size_t count, capacity;
+  size_t count;
 };
 
 /* The names in short, in their order: neighbours that are numbered one after the other become a

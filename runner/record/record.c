@@ -414,17 +414,9 @@ enum status record_process_ended(struct record *record, uint32_t process, struct
 enum status record_telemetry(struct record *record, const struct telemetry_sample *samples,
                              size_t count, struct error *err) {
   (void)err; /* written with the next transaction: a sample is not worth one of its own */
-  if (count == 0) {
-    return STATUS_OK;
+  for (size_t i = 0; i < count; i++) {
+    *MEMORY_ADD(record->samples, record->sample_count) = samples[i];
   }
-  size_t wanted = record->sample_count + count;
-  if (wanted > record->sample_capacity) {
-    record->sample_capacity = 2 * wanted;
-    record->samples =
-        record_reallocate(record->samples, record->sample_capacity, sizeof *record->samples);
-  }
-  memcpy(record->samples + record->sample_count, samples, count * sizeof *samples);
-  record->sample_count = wanted;
   return STATUS_OK;
 }
 

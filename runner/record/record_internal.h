@@ -37,10 +37,10 @@ struct record {
   uint32_t process_ordinal;
   /* Samples that wait for the next transaction. */
   struct telemetry_sample *samples;
-  size_t sample_count, sample_capacity;
+  size_t sample_count;
   size_t samples_written;       /* in the transaction at hand */
   struct pending_case *pending; /* in the order in which they ended */
-  size_t pending_count, pending_capacity;
+  size_t pending_count;
   bool contested;            /* another process records the same run */
   uint64_t pending_since_ns; /* when the first of them ended */
   double *scratch;           /* for summaries */

@@ -113,9 +113,9 @@ struct reading {
   struct strbuf ids; /* of the runs, as JSON */
   struct run_index *runs;
   struct planned *plans; /* by run, then case */
-  size_t plan_count, plan_capacity;
+  size_t plan_count;
   struct planned_delta *deltas;
-  size_t delta_count, delta_capacity;
+  size_t delta_count;
   int64_t bad_case_id; /* 0 = none */
   double *fastest_ns;  /* by bench_case.id, below case_ids_end: the longest of its plans */
   uint32_t run;        /* in runs: that of the row read last */
@@ -161,10 +161,10 @@ static void reading_take_plan(void *context, sqlite3_value **row) {
   if (!reading_find_run(reading, sqlite3_value_int64(row[RUN]))) {
     return;
   }
-  *ARENA_ADD(&reading->arena, reading->plans, reading->plan_count, &reading->plan_capacity) =
+  *ARENA_ADD(&reading->arena, reading->plans, reading->plan_count) =
       (struct planned){bench, reading->run, value_real(row[FASTEST_NS])};
   if (sqlite3_value_type(row[DELTA]) != SQLITE_NULL) {
-    *ARENA_ADD(&reading->arena, reading->deltas, reading->delta_count, &reading->delta_capacity) =
+    *ARENA_ADD(&reading->arena, reading->deltas, reading->delta_count) =
         (struct planned_delta){bench, reading->run, sqlite3_value_double(row[DELTA])};
   }
   results->case_ids_end = bench >= results->case_ids_end ? bench + 1 : results->case_ids_end;
@@ -264,10 +264,9 @@ static enum status results_load_flows(struct results *results, struct database *
     struct results_case *bench = &results->cases[i];
     struct results_flow flow = {0};
     struct results_flow *flows = NULL;
-    size_t capacity = 0;
     statement_bind_int(&statement, ":bench_case", bench->id);
     while (rows_next(&statement, FLOW_MEMBERS, &flow, &results->arena, &status, err)) {
-      *ARENA_ADD(&results->arena, flows, bench->flow_count, &capacity) = flow;
+      *ARENA_ADD(&results->arena, flows, bench->flow_count) = flow;
       bench->gpus |= results_gpu_bit(flow.source_is_gpu, flow.source) |
                      results_gpu_bit(flow.target_is_gpu, flow.target);
     }
@@ -280,15 +279,7 @@ static enum status results_load_flows(struct results *results, struct database *
 
 /* Medians may be millions: the arena would keep every smaller copy of the array. */
 static void results_add_median(struct results *results, struct results_median median) {
-  if (results->median_count == results->median_capacity) {
-    results->median_capacity = results->median_capacity > 0 ? 2 * results->median_capacity : 4096;
-    results->medians =
-        reallocarray(results->medians, results->median_capacity, sizeof *results->medians);
-    if (results->medians == NULL) {
-      abort(); /* as arena.h does: no condition to recover from */
-    }
-  }
-  results->medians[results->median_count++] = median;
+  *MEMORY_ADD(results->medians, results->median_count) = median;
 }
 
 ORDER_DEFINE(results_compare_plans, struct planned,

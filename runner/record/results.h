@@ -140,9 +140,9 @@ struct results_condition {
 struct results {
   struct arena arena;
   struct results_run *runs;
-  size_t run_count, run_capacity;
+  size_t run_count;
   struct results_environment *environments;
-  size_t environment_count, environment_capacity;
+  size_t environment_count;
   struct results_case *cases;
   size_t case_count;
   uint32_t *case_numbers; /* by bench_case.id, below case_ids_end: from 1 in cases; 0 = not there */
@@ -153,7 +153,7 @@ struct results {
   size_t gpu_set_count;
   /* In the order of cases, runs' ids, processes. */
   struct results_median *medians;
-  size_t median_count, median_capacity;
+  size_t median_count;
   bool has_errors; /* results_load_errors() */
   struct results_condition *conditions;
   size_t condition_count;

@@ -46,7 +46,6 @@ static const char *results_column_value(const struct results_environment *enviro
 /* The columns of environment, then environment_fact. */
 static enum status results_read_facts(struct arena *arena, struct database *database,
                                       struct results_environment *environment, struct error *err) {
-  size_t capacity = 0;
   SCOPED(statement_finalize) struct statement columns = {0};
   SCOPED(statement_finalize) struct statement facts = {0};
   struct results_fact fact;
@@ -58,7 +57,7 @@ static enum status results_read_facts(struct arena *arena, struct database *data
       const char *value = statement_column_optional(&columns, i, arena);
       /* Where the host's name says it already, a node is no fact of its own. */
       if (value != NULL || strcmp(name, "node") != 0) {
-        *ARENA_ADD(arena, environment->facts, environment->fact_count, &capacity) =
+        *ARENA_ADD(arena, environment->facts, environment->fact_count) =
             (struct results_fact){name, -1, value};
       }
     }
@@ -80,7 +79,7 @@ static enum status results_read_facts(struct arena *arena, struct database *data
   statement_bind_int(&facts, ":environment", environment->id);
   while (rows_next(&facts, FACT_MEMBERS, &fact, arena, &status, err)) {
     if (fact.gpu >= 0 || results_column(environment, column_count, fact.name) == NULL) {
-      *ARENA_ADD(arena, environment->facts, environment->fact_count, &capacity) = fact;
+      *ARENA_ADD(arena, environment->facts, environment->fact_count) = fact;
     }
   }
   return status;
@@ -94,8 +93,7 @@ static enum status results_find_environment(struct results *results, struct data
     }
   }
   struct results_environment *environment =
-      ARENA_ADD(&results->arena, results->environments, results->environment_count,
-                &results->environment_capacity);
+      ARENA_ADD(&results->arena, results->environments, results->environment_count);
   *environment = (struct results_environment){.id = id};
   enum status status = results_read_facts(&results->arena, database, environment, err);
   const struct parameter *parameters = PARAMETERS(PARAMETER(":environment", id));
@@ -155,8 +153,7 @@ static enum status results_read_runs(struct results *results, struct statement *
     }
     status = results_find_environment(results, statement->database, row.environment,
                                       &row.run.environment, err);
-    *ARENA_ADD(&results->arena, results->runs, results->run_count, &results->run_capacity) =
-        row.run;
+    *ARENA_ADD(&results->arena, results->runs, results->run_count) = row.run;
   }
   return status;
 }
@@ -277,15 +274,14 @@ const char *results_run_fact(struct results *results, size_t run, const char *na
 
 const char *const *results_fact_names(struct results *results) {
   size_t count = 0;
-  size_t capacity = 0;
   const char **names = NULL;
   for (size_t e = 0; e < results->environment_count; e++) {
     for (size_t i = 0; i < results->environments[e].fact_count; i++) {
-      *ARENA_ADD(&results->arena, names, count, &capacity) = results->environments[e].facts[i].name;
+      *ARENA_ADD(&results->arena, names, count) = results->environments[e].facts[i].name;
     }
   }
   for (size_t i = 0; i < RUN_FACT_COUNT; i++) {
-    *ARENA_ADD(&results->arena, names, count, &capacity) = RUN_FACTS[i];
+    *ARENA_ADD(&results->arena, names, count) = RUN_FACTS[i];
   }
   ORDER_SORT(names, count, strings_compare); /* the run's own are always there */
   size_t kept = 0;
@@ -294,7 +290,7 @@ const char *const *results_fact_names(struct results *results) {
       names[kept++] = names[i];
     }
   }
-  names = arena_grow(&results->arena, names, kept, &capacity, sizeof *names);
+  names = arena_grow(&results->arena, names, kept, sizeof *names);
   names[kept] = NULL;
   return names;
 }

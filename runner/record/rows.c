@@ -177,10 +177,9 @@ enum status database_read_all(struct database *database, const char *name,
   void *row = arena_alloc(&own, rows->size_bytes);
   char *items = NULL;
   size_t count = 0;
-  size_t capacity = 0;
   enum status status = rows_prepare(database, name, parameters, &statement, err);
   while (rows_next(&statement, members, row, arena, &status, err)) {
-    items = arena_grow(arena, items, count, &capacity, rows->size_bytes);
+    items = arena_grow(arena, items, count, rows->size_bytes);
     memcpy(items + count++ * rows->size_bytes, row, rows->size_bytes);
   }
   memcpy(rows->items, &items, sizeof items);

@@ -53,7 +53,6 @@ static enum status selector_add_runs(struct database *database, const char *name
                                      struct arena *arena, struct run_list *list, size_t *count,
                                      struct error *err) {
   struct run_list found;
-  size_t capacity = list->count;
   *count = 0;
   RETURN_ON_ERROR(DATABASE_READ_ALL(database, name, PARAMETERS(PARAMETER(":name", text)),
                                     RUN_REF_MEMBERS, arena, found.runs, found.count, err));
@@ -64,7 +63,7 @@ static enum status selector_add_runs(struct database *database, const char *name
       known = list->runs[i].id == found.runs[r].id;
     }
     if (!known) {
-      *ARENA_ADD(arena, list->runs, list->count, &capacity) = found.runs[r];
+      *ARENA_ADD(arena, list->runs, list->count) = found.runs[r];
     }
   }
   return STATUS_OK;

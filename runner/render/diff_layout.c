@@ -116,15 +116,15 @@ static void layout_set_blocks(struct diff_layout *layout) {
 
 /* ---- groups ---- */
 
-static struct diff_group *layout_group(struct diff_layout *layout, size_t *capacity,
-                                       enum verdict verdict, const char *block) {
+static struct diff_group *layout_group(struct diff_layout *layout, enum verdict verdict,
+                                       const char *block) {
   for (size_t i = layout->group_count; i > 0 && layout->groups[i - 1].verdict == verdict; i--) {
     if (strcmp(layout->groups[i - 1].block, block) == 0) {
       return &layout->groups[i - 1];
     }
   }
-  layout->groups = arena_grow(&layout->arena, layout->groups, layout->group_count, capacity,
-                              sizeof *layout->groups);
+  layout->groups =
+      arena_grow(&layout->arena, layout->groups, layout->group_count, sizeof *layout->groups);
   layout->groups[layout->group_count] =
       (struct diff_group){.verdict = verdict, .block = block, .low = NAN, .high = NAN};
   return &layout->groups[layout->group_count++];
@@ -137,12 +137,11 @@ static bool layout_is_small(const struct comparison_row *row) {
 /* Whether undecided cases that differ by less than matters would hide the others. */
 static bool layout_has_many_small(const struct comparison *comparison) {
   struct diff_layout layout = {0};
-  size_t capacity = 0;
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     if (layout_is_small(row)) {
-      struct diff_group *group = layout_group(&layout, &capacity, row->result.verdict,
-                                              comparison->results->cases[row->bench].block);
+      struct diff_group *group =
+          layout_group(&layout, row->result.verdict, comparison->results->cases[row->bench].block);
       group->count++;
     }
   }
@@ -156,7 +155,6 @@ static bool layout_has_many_small(const struct comparison *comparison) {
 static void layout_set_groups(struct diff_layout *layout, const bool shown[verdict_name_count],
                               bool all) {
   const struct comparison *comparison = layout->comparison;
-  size_t capacity = 0;
   size_t *of_row = arena_array(&layout->arena, comparison->row_count, sizeof *of_row);
   const bool small_last = !all && layout_has_many_small(comparison);
   const size_t count_of_rows = comparison->row_count;
@@ -167,9 +165,8 @@ static void layout_set_groups(struct diff_layout *layout, const bool shown[verdi
     if (!shown[row->result.verdict] || small != (k >= count_of_rows)) {
       continue;
     }
-    struct diff_group *group =
-        layout_group(layout, &capacity, row->result.verdict,
-                     small ? "" : comparison->results->cases[row->bench].block);
+    struct diff_group *group = layout_group(
+        layout, row->result.verdict, small ? "" : comparison->results->cases[row->bench].block);
     of_row[i] = (size_t)(group - layout->groups);
     group->count++;
     group->provisional += row->result.is_provisional;

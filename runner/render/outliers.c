@@ -80,7 +80,6 @@ static bool outliers_is_about(const struct outlier_verdict *verdict,
 size_t outliers_identities(struct arena *arena, const struct results *results,
                            const struct outliers *outliers, const char ***lines) {
   size_t count = 0;
-  size_t capacity = 0;
   *lines = NULL;
   for (size_t i = 0; i < outliers->verdict_count; i++) {
     const struct outlier_verdict *verdict = &outliers->verdicts[i];
@@ -92,7 +91,7 @@ size_t outliers_identities(struct arena *arena, const struct results *results,
       const char *line = outliers_identity_words(arena, &environment->gpus[g],
                                                  outliers->hosts > 1 ? verdict->host : NULL);
       if (!ANY_OF(k, count, strcmp((*lines)[k], line) == 0)) {
-        *ARENA_ADD(arena, *lines, count, &capacity) = line;
+        *ARENA_ADD(arena, *lines, count) = line;
       }
     }
   }

@@ -174,11 +174,10 @@ void plan_put_details(struct document *document, const struct plan *plan) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct plan_block *blocks = NULL;
   size_t count = 0;
-  size_t capacity = 0;
   for (size_t i = 0; i < plan->case_count; i++) {
     const char *block = plan->cases[i].def.block;
     if (strcmp(block, last) != 0 && plan_is_first_of_block(plan, i)) {
-      *ARENA_ADD(&arena, blocks, count, &capacity) = plan_describe_block(plan, i, &arena);
+      *ARENA_ADD(&arena, blocks, count) = plan_describe_block(plan, i, &arena);
     }
     last = plan->cases[i].skip_reason == NULL ? block : last;
   }

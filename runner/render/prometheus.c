@@ -79,7 +79,7 @@ struct metric_sample {
 
 struct family {
   struct metric_sample *samples;
-  size_t count, capacity;
+  size_t count;
 };
 
 struct writing {
@@ -171,7 +171,7 @@ static const char *prometheus_labels_of(struct writing *writing, size_t run, siz
 static void prometheus_add_sample_at(struct writing *writing, enum family_index which,
                                      const char *labels, double value, int64_t at_ns) {
   struct family *family = &writing->families[which];
-  *ARENA_ADD(&writing->arena, family->samples, family->count, &family->capacity) =
+  *ARENA_ADD(&writing->arena, family->samples, family->count) =
       (struct metric_sample){labels, value, at_ns};
 }
 

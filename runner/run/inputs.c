@@ -15,12 +15,12 @@
 struct input_list {
   struct arena *arena;
   struct input *items;
-  size_t count, capacity;
+  size_t count;
   size_t left_out; /* files of folders that measure nothing by themselves */
 };
 
 static void input_add(struct input_list *list, struct input input) {
-  *ARENA_ADD(list->arena, list->items, list->count, &list->capacity) = input;
+  *ARENA_ADD(list->arena, list->items, list->count) = input;
 }
 
 /* Files while a folder is walked. */
@@ -29,7 +29,7 @@ struct folder_walk {
   const char *suffix;
   bool below; /* in the folders of the folder, too */
   const char **files;
-  size_t count, capacity;
+  size_t count;
 };
 
 static bool folder_has_suffix(const char *name, const char *suffix) {
@@ -63,7 +63,7 @@ static enum status folder_walk(struct folder_walk *walk, const char *path, struc
       below[below_count] = file;
       below_count += walk->below ? 1 : 0;
     } else if (!hidden && folder_has_suffix(file, walk->suffix)) {
-      *ARENA_ADD(walk->arena, walk->files, walk->count, &walk->capacity) = file;
+      *ARENA_ADD(walk->arena, walk->files, walk->count) = file;
     }
   }
   free(entries);

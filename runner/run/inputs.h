@@ -34,7 +34,7 @@ enum status input_read(const struct input *input, const struct scenario_override
 
 struct inputs {
   struct scenario_override *overrides; /* --set and --processes, in their order */
-  size_t override_count, override_capacity;
+  size_t override_count;
   const char *text; /* the one scenario, which the verb made; NULL = words name them */
   struct input *items;
   struct scenario **scenarios; /* one per input */

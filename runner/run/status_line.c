@@ -130,18 +130,6 @@ struct status_line_said {
   bool warning;
 };
 
-/* Takes over its text. */
-static void status_line_keep(struct status_line *line, const struct status_line_said *said) {
-  if (line->waiting_count == line->waiting_capacity) {
-    line->waiting_capacity = 2 * line->waiting_capacity + 16;
-    line->waiting = reallocarray(line->waiting, line->waiting_capacity, sizeof *line->waiting);
-    if (line->waiting == NULL) {
-      abort();
-    }
-  }
-  line->waiting[line->waiting_count++] = *said;
-}
-
 static void status_line_put_notes(struct strbuf *text, const struct notes *notes) {
   for (uint32_t i = 0; notes != NULL && i < notes->count; i++) {
     strbuf_append(text, "; ");
@@ -176,8 +164,7 @@ void status_line_case(struct status_line *line, const struct case_def *def,
   if (length < 0) {
     abort();
   }
-  const struct status_line_said said = {text, !ok};
-  status_line_keep(line, &said);
+  *MEMORY_ADD(line->waiting, line->waiting_count) = (struct status_line_said){text, !ok};
 }
 
 void status_line_written(struct status_line *line) {
@@ -202,5 +189,5 @@ void status_line_fini(struct status_line *line) {
   }
   free(line->waiting);
   line->waiting = NULL;
-  line->waiting_count = line->waiting_capacity = 0;
+  line->waiting_count = 0;
 }

@@ -15,7 +15,7 @@ struct status_line {
   uint64_t said_ns;                 /* without a terminal: how old the run was at the last line */
   char last[STATUS_LINE_RATE_MAX];  /* rate of the case that ended last; "" = it has none */
   struct status_line_said *waiting; /* of cases that are not recorded yet */
-  size_t waiting_count, waiting_capacity;
+  size_t waiting_count;
 };
 
 void status_line_init(struct status_line *line, const struct common_options *common);

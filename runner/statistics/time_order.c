@@ -200,7 +200,7 @@ static struct time_order_kind *time_order_find(struct time_order_seen *seen, con
   kind->count = count;
   wander_order_init(&kind->order, is_b, count, paired, seen->arena);
   seen->last = seen->count;
-  *ARENA_ADD(seen->arena, seen->kinds, seen->count, &seen->capacity) = kind;
+  *ARENA_ADD(seen->arena, seen->kinds, seen->count) = kind;
   return kind;
 }
 
@@ -219,6 +219,6 @@ const struct time_order_kind *time_order_see(struct time_order_seen *seen,
     is_b[i] = runs[i].is_b;
   }
   struct time_order_kind *kind = time_order_find(seen, is_b, count, paired);
-  *ARENA_ADD(seen->arena, kind->series, kind->series_count, &kind->series_capacity) = values;
+  *ARENA_ADD(seen->arena, kind->series, kind->series_count) = values;
   return kind;
 }

@@ -58,12 +58,12 @@ struct time_order_kind {
   const bool *is_b;
   size_t count;
   const double **series;
-  size_t series_count, series_capacity;
+  size_t series_count;
 };
 struct time_order_seen {
   struct arena *arena;
   struct time_order_kind **kinds;
-  size_t count, capacity, last;
+  size_t count, last;
 };
 
 /* Adds a case to the kind of its order, and returns that. */

@@ -1,8 +1,9 @@
 #include "runner/supervise/message.h"
 
+#include "engine/base/arena.h"
+
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -127,25 +128,11 @@ static bool collect_append(struct collected *list, size_t maximum, const void *m
   if (count > maximum - list->count) {
     return false;
   }
-  if (count == 0) {
-    return true; /* there may be no memory yet */
+  for (size_t i = 0; i < count; i++) {
+    list->items = memory_grow(list->items, list->count, size_bytes);
+    memcpy((char *)list->items + list->count++ * size_bytes, (const char *)more + i * size_bytes,
+           size_bytes);
   }
-  if (list->count + count > list->capacity) {
-    size_t wanted = list->capacity == 0 ? 1024 : 2 * list->capacity;
-    while (wanted < list->count + count) {
-      wanted *= 2;
-    }
-    void *larger = realloc(list->items, wanted * size_bytes);
-    if (larger == NULL) {
-      /* As in arena.h: no caller could recover from it. */
-      fprintf(stderr, "haul: out of memory\n");
-      abort();
-    }
-    list->items = larger;
-    list->capacity = wanted;
-  }
-  memcpy((char *)list->items + list->count * size_bytes, more, count * size_bytes);
-  list->count += count;
   return true;
 }
 

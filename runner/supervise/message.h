@@ -66,7 +66,7 @@ enum {
 struct collect {
   struct collected {
     void *items;
-    size_t count, capacity;
+    size_t count;
   } trials, flow_trials, samples; /* of struct trial, flow_trial, telemetry_sample */
 };
 

@@ -11,10 +11,8 @@ enum { RESULT_TEXT_MAX = 1 << 20 };
 /* ---- filling ---- */
 
 size_t result_set_add_column(struct result_set *set, const struct column *column) {
-  set->columns = arena_grow(set->arena, set->columns, set->column_count, &set->column_capacity,
-                            sizeof *set->columns);
-  set->facts = arena_grow(set->arena, set->facts, set->column_count, &set->facts_capacity,
-                          sizeof *set->facts);
+  set->columns = arena_grow(set->arena, set->columns, set->column_count, sizeof *set->columns);
+  set->facts = arena_grow(set->arena, set->facts, set->column_count, sizeof *set->facts);
   set->columns[set->column_count] = *column;
   set->columns[set->column_count].name = arena_strdup(set->arena, column->name);
   set->facts[set->column_count] = (struct column_facts){false};
@@ -24,7 +22,7 @@ size_t result_set_add_column(struct result_set *set, const struct column *column
 size_t result_set_add_row(struct result_set *set) {
   for (size_t i = 0; i < set->column_count; i++) {
     const size_t at = set->row_count * set->column_count + i;
-    set->cells = arena_grow(set->arena, set->cells, at, &set->cell_capacity, sizeof *set->cells);
+    set->cells = arena_grow(set->arena, set->cells, at, sizeof *set->cells);
     set->cells[at] = cell_null();
   }
   return set->row_count++;

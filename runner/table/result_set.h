@@ -35,9 +35,9 @@ struct result_set {
   struct result_limit limit; /* may be set after result_set_init() */
   struct column *columns;
   struct column_facts *facts; /* by column */
-  size_t column_count, column_capacity, facts_capacity;
+  size_t column_count;
   struct cell *cells; /* rows x columns */
-  size_t row_count, cell_capacity;
+  size_t row_count;
 };
 
 void result_set_init(struct result_set *set, size_t maximum);

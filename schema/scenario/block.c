@@ -171,7 +171,7 @@ static void block_find_slots(struct reader *reader, const struct block *block,
 }
 
 static void block_add_axis(struct reader *reader, struct block *block, const struct entry *entry,
-                           size_t slot, size_t *capacity) {
+                           size_t slot) {
   const struct values *values = &entry->values;
   const char **texts = arena_array(reader->arena, values->count, sizeof *texts);
   for (size_t i = 0; i < values->count; i++) {
@@ -184,25 +184,24 @@ static void block_add_axis(struct reader *reader, struct block *block, const str
   if (entry->field->owner == OWNER_FLOW) {
     block_find_slots(reader, block, entry, slot, &axis);
   }
-  *ARENA_ADD(reader->arena, block->axes, block->axis_count, capacity) = axis;
+  *ARENA_ADD(reader->arena, block->axes, block->axis_count) = axis;
 }
 
 /* Axes of [measure] vary slowest, then those of the block, then those of its loads and flows. */
 static void block_find_axes(struct reader *reader, const struct entries *measure,
                             struct block *block) {
-  size_t capacity = 0;
   for (size_t i = 0; i < measure->count; i++) {
     const struct entry *entry = &measure->items[i];
     if (entry->values.count > 1 && block_takes_entry(block, entry, 0) &&
         slot_entry(block, 0, entry->field->name) == NULL) {
-      block_add_axis(reader, block, entry, 0, &capacity);
+      block_add_axis(reader, block, entry, 0);
     }
   }
   for (size_t slot = 0; slot < block->slot_count; slot++) {
     const struct entries *entries = &block->slots[slot].entries;
     for (size_t i = 0; i < entries->count; i++) {
       if (entries->items[i].values.count > 1) {
-        block_add_axis(reader, block, &entries->items[i], slot, &capacity);
+        block_add_axis(reader, block, &entries->items[i], slot);
       }
     }
   }

@@ -20,7 +20,6 @@ struct diagnostics {
   struct arena arena;
   struct complaint *items;
   size_t count;
-  size_t capacity;
   size_t dropped;
   size_t mistakes;
 };
@@ -134,8 +133,7 @@ void diagnostics_add(struct diagnostics *diagnostics, const struct source *sourc
   made->error.position.file = diagnostics_keep_text(diagnostics, source->path);
   made->expected = diagnostics_keep_text(diagnostics, expected);
   made->suggestion = diagnostics_keep_text(diagnostics, suggestion);
-  *ARENA_ADD(&diagnostics->arena, diagnostics->items, diagnostics->count, &diagnostics->capacity) =
-      complaint;
+  *ARENA_ADD(&diagnostics->arena, diagnostics->items, diagnostics->count) = complaint;
 }
 
 static int diagnostics_compare_numbers(unsigned long long a, unsigned long long b) {

@@ -17,7 +17,7 @@ const struct entry *entries_find(const struct entries *entries, const char *name
 }
 
 static void entries_append(struct reader *reader, struct entries *entries, struct entry entry) {
-  *ARENA_ADD(reader->arena, entries->items, entries->count, &entries->capacity) = entry;
+  *ARENA_ADD(reader->arena, entries->items, entries->count) = entry;
 }
 
 /* Another section that has the key; section_count of the language if there is none. */

@@ -19,7 +19,6 @@ enum { ENTRIES_MEANT_MAX = 8 };
 struct entries {
   struct entry *items;
   size_t count;
-  size_t capacity;
   const char *meant[ENTRIES_MEANT_MAX]; /* what misspelt keys were taken for */
   size_t meant_count;
 };

@@ -225,11 +225,10 @@ static bool csv_check_columns(struct csv_cursor *cursor, struct csv_column *colu
 /* The first line; NULL: it was reported that it says nothing of flows. */
 static struct csv_column *csv_read_columns(struct csv_cursor *cursor, size_t *count) {
   struct csv_column *columns = NULL;
-  size_t capacity = 0;
   bool last = false;
   while (!last) {
     const struct csv_cell cell = csv_read_cell(cursor);
-    *ARENA_ADD(cursor->loader->reader.arena, columns, *count, &capacity) =
+    *ARENA_ADD(cursor->loader->reader.arena, columns, *count) =
         (struct csv_column){cell.text, cell.span, field_find(SECTION_FLOW, cell.text) != NULL};
     last = cell.last;
   }

@@ -137,8 +137,7 @@ enum { INCLUDE_DEPTH_MAX = 16, INCLUDE_COUNT_MAX = 64 };
 
 void loader_keep_document(struct storage *storage, struct toml_document *document) {
   if (document != NULL) {
-    *ARENA_ADD(&storage->arena, storage->documents, storage->document_count,
-               &storage->document_capacity) = document;
+    *ARENA_ADD(&storage->arena, storage->documents, storage->document_count) = document;
   }
 }
 

@@ -11,7 +11,6 @@ struct storage {
   struct arena arena;
   struct toml_document **documents; /* entries point into them */
   size_t document_count;
-  size_t document_capacity;
 };
 
 struct loader {

@@ -131,14 +131,13 @@ static bool range_next_integer(const struct range *range, size_t i, uint64_t las
 /* False when there are too many values. */
 static bool range_expand(struct reader *reader, const struct range *range, struct values *values) {
   union value *items = NULL;
-  size_t capacity = 0;
   size_t count = 0;
   union value value = range->from;
   const bool is_number = range->field->type == FIELD_NUMBER;
   for (size_t i = 1; i <= SCENARIO_SETTINGS_MAX; i++) {
     const bool repeats = !is_number && count > 0 && items[count - 1].integer == value.integer;
     if (!repeats) {
-      *ARENA_ADD(reader->arena, items, count, &capacity) = value;
+      *ARENA_ADD(reader->arena, items, count) = value;
       reader->range_value_count++;
     }
     if (reader->range_value_count > RANGE_VALUES_MAX) {
@@ -229,10 +228,9 @@ static void selector_set_span(struct reader *reader, int64_t first, int64_t last
   *selector = (struct selector){.kind = SELECTOR_LIST, .indices = indices, .count = count};
 }
 
-static void selector_add_uuid(struct reader *reader, const char *uuid, size_t *capacity,
-                              struct selector *selector) {
+static void selector_add_uuid(struct reader *reader, const char *uuid, struct selector *selector) {
   const char **uuids = arena_grow(reader->arena, (const char **)selector->uuids,
-                                  selector->uuid_count, capacity, sizeof *uuids);
+                                  selector->uuid_count, sizeof *uuids);
   uuids[selector->uuid_count++] = arena_strdup(reader->arena, uuid);
   selector->kind = SELECTOR_LIST;
   selector->uuids = uuids;
@@ -254,8 +252,7 @@ static bool selector_read_word(struct reader *reader, const struct field *field,
   } else if (selector_parse_span(node->text, &first, &last)) {
     selector_set_span(reader, first, last, selector);
   } else if (selector_is_uuid(field, node)) {
-    size_t capacity = 0;
-    selector_add_uuid(reader, node->text, &capacity, selector);
+    selector_add_uuid(reader, node->text, selector);
   } else {
     const char *suggestion =
         strlen(node->text) < 3 ? NULL : nearest_word(node->text, nodes ? node_words : gpu_words);
@@ -337,10 +334,9 @@ static bool selector_read_list(struct reader *reader, const struct field *field,
   int32_t *indices = arena_array(reader->arena, node->child_count, sizeof *indices);
   bool good = true;
   size_t given = 0;
-  size_t capacity = 0;
   for (size_t i = 0; i < node->child_count; i++) {
     if (selector_is_uuid(field, &node->children[i])) {
-      selector_add_uuid(reader, node->children[i].text, &capacity, selector);
+      selector_add_uuid(reader, node->children[i].text, selector);
     } else {
       good = selector_read_index(reader, field, &node->children[i], &indices[given++]) && good;
     }

@@ -116,12 +116,12 @@ struct page_results {
   char *text;                      /* of it */
   size_t length;
   const char **names; /* of blocks, for the contents */
-  size_t name_count, name_capacity;
+  size_t name_count;
   const char *block; /* that is laid out; NULL = none, or several */
   const char *id;    /* prefix of the ids of this run's elements; borrowed */
   struct arena arena;
   struct page_chart *charts;
-  size_t chart_count, chart_capacity;
+  size_t chart_count;
   struct document document;
   const struct page_chart *chart; /* of the block that is laid out; NULL = none, or it is drawn */
   const char *title;              /* the last heading; "" = none */

@@ -23,7 +23,7 @@ struct page_maps {
   const struct comparison *comparison;
   struct run_row *rows; /* by row of the comparison */
   struct map *maps;
-  size_t map_count, map_capacity;
+  size_t map_count;
   bool *has; /* by row */
 };
 
@@ -107,7 +107,7 @@ static void maps_add(struct page_maps *maps, const struct result_facet *facet, b
     map.changed = map.changed || verdict_is_change(verdict) || verdict == VERDICT_BROKEN;
     maps->has[row] = true;
   }
-  *ARENA_ADD(&maps->arena, maps->maps, maps->map_count, &maps->map_capacity) = map;
+  *ARENA_ADD(&maps->arena, maps->maps, maps->map_count) = map;
 }
 
 static void maps_add_block(struct page_maps *maps, const struct result_block *block) {
@@ -144,8 +144,7 @@ struct page_maps *page_maps_new(const struct comparison *comparison) {
     const size_t b = FIRST_OF(k, block_count, strcmp(blocks[k].name, row->block) == 0);
     block_count += b == block_count;
     blocks[b].name = row->block;
-    blocks[b].rows = arena_grow(arena, blocks[b].rows, blocks[b].count, &blocks[b].capacity,
-                                sizeof(struct run_row *));
+    blocks[b].rows = arena_grow(arena, blocks[b].rows, blocks[b].count, sizeof(struct run_row *));
     blocks[b].rows[blocks[b].count++] = row;
     blocks[b].shown = blocks[b].count;
   }

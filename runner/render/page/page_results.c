@@ -35,8 +35,7 @@ void page_results_figure(void *context, const struct plot *plot, enum plot_scale
 void page_results_chart(void *context, const struct plot *plot, enum plot_scale scale) {
   struct page_results *results = context;
   if (results_is_drawn(plot)) {
-    struct page_chart *chart =
-        ARENA_ADD(&results->arena, results->charts, results->chart_count, &results->chart_capacity);
+    struct page_chart *chart = ARENA_ADD(&results->arena, results->charts, results->chart_count);
     *chart = (struct page_chart){arena_strdup(&results->arena, plot->title),
                                  results_draw(results, plot, scale, "chart", results->chart_count)};
   }
@@ -67,7 +66,7 @@ static void results_section(struct document *document, const char *name) {
   results_close_block(results);
   if (name != NULL) {
     html_print(results->page, "<section id=\"%s-%s\">\n", results->id, name);
-    *ARENA_ADD(&results->arena, results->names, results->name_count, &results->name_capacity) =
+    *ARENA_ADD(&results->arena, results->names, results->name_count) =
         arena_strdup(&results->arena, name);
   } else {
     (void)fputs("<section>\n", results->page);

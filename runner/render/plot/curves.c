@@ -48,12 +48,12 @@ struct curve_point {
 struct curve_points {
   const char *name;
   struct curve_point *points;
-  size_t count, capacity;
+  size_t count;
 };
 
 struct curve_set {
   struct curve_points *items;
-  size_t count, capacity;
+  size_t count;
   struct plot_level levels[LEVELS_MAX];
   size_t level_count;
 };
@@ -312,11 +312,10 @@ static void curves_put_point(struct curves *curves, struct curve_set *all, const
   }
   const size_t i = FIRST_OF(k, all->count, strcmp(all->items[k].name, name) == 0);
   if (i == all->count) {
-    *ARENA_ADD(curves->rows.arena, all->items, all->count, &all->capacity) =
-        (struct curve_points){.name = name};
+    *ARENA_ADD(curves->rows.arena, all->items, all->count) = (struct curve_points){.name = name};
   }
   struct curve_points *curve = &all->items[i];
-  *ARENA_ADD(curves->rows.arena, curve->points, curve->count, &curve->capacity) = point;
+  *ARENA_ADD(curves->rows.arena, curve->points, curve->count) = point;
 }
 
 /* Different peaks of the points, as far as there is room. */

@@ -40,7 +40,7 @@ static const double ANSWER_BYTES_MIN = 16 << 20;
 /* The case of each pair of places that stands for it. */
 struct answer_pairs {
   const struct run_row **items;
-  size_t count, capacity;
+  size_t count;
 };
 
 static bool answer_of(const struct run_row *row, enum answer *answer) {
@@ -87,7 +87,7 @@ static void answer_keep(struct arena *arena, struct answer_pairs *pairs,
                             strcmp(pairs->items[k]->source, row->source) == 0 &&
                                 strcmp(pairs->items[k]->target, row->target) == 0);
   if (i == pairs->count) {
-    *ARENA_ADD(arena, pairs->items, pairs->count, &pairs->capacity) = row;
+    *ARENA_ADD(arena, pairs->items, pairs->count) = row;
   } else if (row->size_bytes > pairs->items[i]->size_bytes ||
              (!(row->size_bytes < pairs->items[i]->size_bytes) &&
               answer_is_better(row, pairs->items[i]))) {
@@ -146,7 +146,7 @@ static void answer_add(struct arena *arena, struct answers *answers, const struc
   const bool latency = strings_equal(row->kind, "chase") && row->ns_per_hop > 0;
   if (latency || (strings_equal(row->kind, "transfer") && row->gbps > 0)) {
     struct answer_pairs *rows = latency ? &answers->latencies[answer] : &answers->rates[answer];
-    *ARENA_ADD(arena, rows->items, rows->count, &rows->capacity) = row;
+    *ARENA_ADD(arena, rows->items, rows->count) = row;
   }
 }
 
@@ -338,7 +338,6 @@ const char *result_skipped(struct arena *arena, const struct run_rows *rows) {
     bool differs;
   } *reasons = NULL;
   size_t count = 0;
-  size_t capacity = 0;
   size_t skipped = 0;
   size_t most = 0;
   for (size_t i = 0; i < rows->count; i++) {
@@ -348,7 +347,7 @@ const char *result_skipped(struct arena *arena, const struct run_rows *rows) {
     }
     const size_t r = FIRST_OF(k, count, answer_reasons_alike(reasons[k].text, text));
     if (r == count) {
-      *ARENA_ADD(arena, reasons, count, &capacity) = (struct reason){.text = text};
+      *ARENA_ADD(arena, reasons, count) = (struct reason){.text = text};
     }
     reasons[r].count++;
     reasons[r].differs = reasons[r].differs || strcmp(reasons[r].text, text) != 0;

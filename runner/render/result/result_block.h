@@ -103,7 +103,7 @@ struct run_rows {
 struct result_block {
   const char *name;
   struct run_row **rows;
-  size_t count, capacity;
+  size_t count;
   size_t shown;  /* rows that are not skipped */
   bool is_brief; /* the rows are few, and are shown as a table */
 };
@@ -183,14 +183,14 @@ struct result_facet {
   bool rate;           /* in GB/s, else in ns */
   bool mirrored;       /* goes both ways between places that are rows and columns */
   struct result_cell *cells;
-  size_t count, capacity;
+  size_t count;
 };
 
 struct result_layout {
   enum result_shape shape;
   const char *down_name; /* of a grid: "size"; "" of matrices */
   struct result_facet *facets;
-  size_t facet_count, facet_capacity;
+  size_t facet_count;
 };
 
 /* Labels in their order, each once. */
@@ -246,7 +246,7 @@ enum { REMARK_VISITED = noise_name_count + 1, REMARK_SHARED, REMARK_COUNT };
 struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
-  size_t count, capacity;
+  size_t count;
   /* The remark on cases whose trials ended so, with that noise or visited; NULL = none
    */
   const char *stops[stop_name_count][REMARK_COUNT];

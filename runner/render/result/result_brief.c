@@ -144,7 +144,7 @@ const char *result_figures(struct arena *arena, struct result_span span) {
 /* Cases of a block that differ by their places alone. */
 struct brief_group {
   struct run_row **rows;
-  size_t count, capacity;
+  size_t count;
 };
 
 static struct result_span brief_span_of(const struct brief_group *group) {
@@ -206,14 +206,14 @@ void result_brief_block(struct arena *arena, struct result_block *block) {
     }
     count = at == count ? count + 1 : count;
     struct brief_group *group = &groups[at];
-    *ARENA_ADD(arena, group->rows, group->count, &group->capacity) = row;
+    *ARENA_ADD(arena, group->rows, group->count) = row;
     shown++;
   }
   if (shown < 2 || ANY_OF(i, count, groups[i].count > 1 && !brief_group_agrees(&groups[i]))) {
     return;
   }
   block->rows = arena_array(arena, count, sizeof(struct run_row *));
-  block->count = block->shown = block->capacity = count;
+  block->count = block->shown = count;
   block->is_brief = true;
   for (size_t i = 0; i < count; i++) {
     struct run_row *row = groups[i].rows[0];

@@ -191,7 +191,7 @@ static void layout_find_along(struct layout_maker *maker) {
     bool numbers = false;
     if (!strings_equal(key, maker->swept) && !result_axis_is_place(key) &&
         layout_count_values(maker, key, &numbers) > 1 && layout_follows(maker, key)) {
-      *ARENA_ADD(maker->arena, maker->along, maker->along_count, &maker->along_capacity) = key;
+      *ARENA_ADD(maker->arena, maker->along, maker->along_count) = key;
     }
   }
 }
@@ -229,8 +229,7 @@ static void layout_add_facet(struct layout_maker *maker, struct result_layout *l
   if (shown == 0) {
     return; /* nothing to show but N/A */
   }
-  struct result_facet *facet =
-      ARENA_ADD(maker->arena, layout->facets, layout->facet_count, &layout->facet_capacity);
+  struct result_facet *facet = ARENA_ADD(maker->arena, layout->facets, layout->facet_count);
   *facet = (struct result_facet){.count = count};
   facet->cells = arena_array(maker->arena, count, sizeof *facet->cells);
   for (size_t i = 0; i < count; i++) {

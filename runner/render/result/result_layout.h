@@ -26,7 +26,7 @@ struct layout_maker {
   bool places_vary;   /* axes of places tell facets apart: their values come to the same places */
   const char *swept;  /* the axis whose values are rows; NULL = none */
   const char **along; /* axes whose values follow from it */
-  size_t along_count, along_capacity;
+  size_t along_count;
 };
 
 /* ---- what tells cases apart (result_layout.c) ---- */

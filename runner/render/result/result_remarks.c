@@ -88,7 +88,7 @@ static const char *remarks_text_of(struct arena *arena, const struct footnote *n
 /* ---- remarks ---- */
 
 void result_remarks_add(struct result_remarks *remarks, const struct run_row *row) {
-  *ARENA_ADD(remarks->arena, remarks->rows, remarks->count, &remarks->capacity) = row;
+  *ARENA_ADD(remarks->arena, remarks->rows, remarks->count) = row;
 }
 
 /* Whether its rate is more than the hardware allows, as far as is known. */

@@ -45,7 +45,6 @@ struct case_table {
   struct arena *arena;
   struct result_set set;
   const struct run_row **rows; /* of the set; NULL = a flow of the case above */
-  size_t capacity;
 };
 
 static void case_table_put(struct case_table *table, size_t row, enum case_column column,
@@ -58,7 +57,7 @@ static void case_table_put(struct case_table *table, size_t row, enum case_colum
 static size_t case_table_add_row(struct case_table *table, const struct run_row *row,
                                  enum tone tone) {
   const size_t at = result_set_add_row(&table->set);
-  table->rows = arena_grow(table->arena, table->rows, at, &table->capacity, sizeof *table->rows);
+  table->rows = arena_grow(table->arena, table->rows, at, sizeof *table->rows);
   table->rows[at] = row;
   for (size_t c = 0; c < column_count; c++) {
     const bool toned = tone != TONE_BAD || c == COLUMN_GBPS || c == COLUMN_REMARK;

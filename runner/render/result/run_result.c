@@ -19,13 +19,12 @@ static const struct result_field run_row_fields[] = {
 
 const struct result_axis *result_axes_of(struct arena *arena, const char *text, size_t *count) {
   struct result_axis *axes = NULL;
-  size_t capacity = 0;
   *count = 0;
   while (text != NULL && text[0] != '\0') {
     const size_t length = strcspn(text, " ");
     const char *word = arena_strndup(arena, text, length);
     const char *equal = strchrnul(word, '=');
-    *ARENA_ADD(arena, axes, *count, &capacity) = (struct result_axis){
+    *ARENA_ADD(arena, axes, *count) = (struct result_axis){
         arena_strndup(arena, word, (size_t)(equal - word)), equal[0] == '=' ? equal + 1 : equal};
     text += length;
     text += strspn(text, " ");
@@ -275,7 +274,7 @@ const char *result_within(struct arena *arena, double percent) {
 /* Blocks in the order in which their first case is measured. */
 struct blocks {
   struct result_block *items;
-  size_t count, capacity;
+  size_t count;
 };
 
 static struct result_block *blocks_find(struct arena *arena, struct blocks *blocks,
@@ -285,7 +284,7 @@ static struct result_block *blocks_find(struct arena *arena, struct blocks *bloc
       return &blocks->items[i];
     }
   }
-  struct result_block *block = ARENA_ADD(arena, blocks->items, blocks->count, &blocks->capacity);
+  struct result_block *block = ARENA_ADD(arena, blocks->items, blocks->count);
   *block = (struct result_block){.name = name};
   return block;
 }
@@ -295,7 +294,7 @@ static void blocks_gather(struct arena *arena, const struct run_rows *cases,
   for (size_t i = 0; i < cases->count; i++) {
     struct run_row *row = &cases->items[i];
     struct result_block *block = blocks_find(arena, blocks, row->block);
-    *ARENA_ADD(arena, block->rows, block->count, &block->capacity) = row;
+    *ARENA_ADD(arena, block->rows, block->count) = row;
     block->shown += result_row_shown(row);
   }
 }

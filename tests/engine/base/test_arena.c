@@ -59,10 +59,8 @@ TEST(arrays_grow_and_keep_their_items) {
   SCOPED(arena_fini) struct arena arena = {0};
   size_t *items = NULL;
   size_t count = 0;
-  size_t capacity = 0;
   for (size_t i = 0; i < 5000; i++) {
-    items = arena_grow(&arena, items, count, &capacity, sizeof *items);
-    assert_true(count < capacity);
+    items = arena_grow(&arena, items, count, sizeof *items);
     items[count++] = i;
   }
   for (size_t i = 0; i < 5000; i++) {

@@ -13,8 +13,8 @@ enum { MADE_GPUS = 4 };
 /* A machine of that many GPUs; uuids begin with the host's name. */
 static inline size_t made_machine(struct results *m, const char *host, const char *driver,
                                   bool simulated, int gpu_count) {
-  m->environments = arena_grow(&m->arena, m->environments, m->environment_count,
-                               &m->environment_capacity, sizeof *m->environments);
+  m->environments =
+      arena_grow(&m->arena, m->environments, m->environment_count, sizeof *m->environments);
   struct results_gpu *gpus = arena_array(&m->arena, (size_t)gpu_count, sizeof *gpus);
   for (int g = 0; g < gpu_count; g++) {
     gpus[g] =
@@ -44,7 +44,7 @@ static inline size_t made_environment(struct results *m, const char *host, const
 }
 
 static inline size_t made_run(struct results *m, size_t environment) {
-  m->runs = arena_grow(&m->arena, m->runs, m->run_count, &m->run_capacity, sizeof *m->runs);
+  m->runs = arena_grow(&m->arena, m->runs, m->run_count, sizeof *m->runs);
   m->runs[m->run_count] = (struct results_run){
       .ref.id = (int64_t)m->run_count + 1,
       .scenario = "test",
@@ -69,8 +69,7 @@ static inline void made_flow(struct results *m, size_t bench, struct results_flo
 /* One copy from a GPU to the host; key is of one letter. */
 static inline size_t made_case(struct results *m, const char *key, const char *block, int gpu,
                                uint64_t size_bytes) {
-  size_t capacity = m->case_count;
-  m->cases = arena_grow(&m->arena, m->cases, m->case_count, &capacity, sizeof *m->cases);
+  m->cases = arena_grow(&m->arena, m->cases, m->case_count, sizeof *m->cases);
   m->cases[m->case_count] = (struct results_case){
       .id = (int64_t)m->case_count + 1,
       .key = key,
@@ -95,12 +94,7 @@ static inline size_t made_case(struct results *m, const char *key, const char *b
 }
 
 static inline void made_median(struct results *m, struct results_median median) {
-  if (m->median_count == m->median_capacity) {
-    m->median_capacity = m->median_capacity > 0 ? 2 * m->median_capacity : 64;
-    m->medians = reallocarray(m->medians, m->median_capacity, sizeof *m->medians);
-    assert_non_null(m->medians);
-  }
-  m->medians[m->median_count++] = median;
+  *MEMORY_ADD(m->medians, m->median_count) = median;
 }
 
 /* Processes of a run: rate in GB/s, with deviations of up to 0.1 % that differ from process to

@@ -156,7 +156,7 @@ struct collector {
   struct arena *arena;
   const char *block, *words, *facet;
   struct spot *spots;
-  size_t count, capacity;
+  size_t count;
 };
 
 static void collect_section(struct document *document, const char *name) {
@@ -185,8 +185,8 @@ static void collect_summary(struct document *document, const char *text) {
 
 static void collect_add(struct collector *collector, const struct result_set *table, size_t row,
                         size_t column) {
-  collector->spots = arena_grow(collector->arena, collector->spots, collector->count,
-                                &collector->capacity, sizeof *collector->spots);
+  collector->spots =
+      arena_grow(collector->arena, collector->spots, collector->count, sizeof *collector->spots);
   struct spot *spot = &collector->spots[collector->count++];
   *spot = (struct spot){.block = collector->block,
                         .words = collector->words,
