@@ -7,7 +7,8 @@
  *   Fisher's, of the processes of both sides;
  *   where a never failed, the binomial test against the share in which all other cases of a failed,
  *   of those that were ok at least once: where none did, one failure is enough.
- * What a never tried has not become worse: only corrupt data makes it broken. */
+ * The second also judges a case that a never tried. Where b alone tried it and no process was ok,
+ * the case is broken without a test: it has never worked. */
 #include "runner/analysis/diff_internal.h"
 
 #include "engine/base/arena.h"
@@ -19,7 +20,7 @@ static struct share broken_share(const struct process_sample *ok, size_t not_ok)
 }
 
 static bool broken_is_larger(struct share a, struct share b) {
-  return b.hits * a.tries > a.hits * b.tries; /* not of a side without tries */
+  return a.tries == 0 ? b.hits > 0 : b.hits * a.tries > a.hits * b.tries;
 }
 
 /* The failures of side a where they are chance: of cases that are ok now and then. */
@@ -50,6 +51,11 @@ static double broken_p(const struct diff_case *c, struct share usual) {
   return binomial < fisher ? binomial : fisher;
 }
 
+/* Only b tried it, and no process was ok. */
+static bool broken_never_worked(const struct diff_case *c) {
+  return c->a.count + c->a_not_ok + c->b.count == 0 && c->b_not_ok > 0;
+}
+
 void broken_find(const struct diff_case *cases, size_t count, double false_discovery_rate,
                  bool *broken) {
   SCOPED(arena_fini) struct arena arena = {0};
@@ -60,6 +66,7 @@ void broken_find(const struct diff_case *cases, size_t count, double false_disco
   }
   (void)fdr_q_values(p, count, p);
   for (size_t i = 0; i < count; i++) {
-    broken[i] = p[i] <= false_discovery_rate || cases[i].corrupt > 0;
+    broken[i] =
+        p[i] <= false_discovery_rate || cases[i].corrupt > 0 || broken_never_worked(&cases[i]);
   }
 }

@@ -407,7 +407,7 @@ static const char *compare_find_unasked(const struct results *results, const enu
   const enum side side = compare_absent_side(row);
   const char *only = NULL;
   if ((row->result.verdict != VERDICT_NEW && row->result.verdict != VERDICT_MISSING) ||
-      row->sides[side].tried || comparison_row_is_new_and_not_ok(row)) {
+      row->sides[side].tried) {
     return NULL;
   }
   for (size_t i = 0; i < results->run_count; i++) {

@@ -239,11 +239,6 @@ static inline bool comparison_row_is_noise(const struct comparison_row *row) {
   return row->moved == MOVED_TYPICAL && comparison_row_is_same_undisturbed(row);
 }
 
-/* What went wrong in b alone tells more than why a has no result. */
-static inline bool comparison_row_is_new_and_not_ok(const struct comparison_row *row) {
-  return row->result.verdict == VERDICT_NEW && row->sides[SIDE_B].not_ok > 0;
-}
-
 static inline enum comparison_need comparison_row_need(const struct comparison_row *row) {
   const enum verdict verdict = row->result.verdict;
   return row->result.units_needed == 0   ? NEED_NONE

@@ -358,8 +358,7 @@ static void pairs_add_row(struct pairing *p, const struct pair_entry *entries, s
   }
   row.reason = input.incomparable;
   row.other_gpu = incomparable != NULL;
-  if (row.reason == NULL && input.a.count == 0 && input.b.count == 0 &&
-      !diff_is_new_failure(&input)) {
+  if (row.reason == NULL && input.a.count == 0 && input.b.count == 0) {
     row.reason = "no process is ok on either side";
   }
   pairs_add_undisturbed(p, entries, count, &row, &input);

@@ -228,7 +228,7 @@ static enum status compare_find_reasons(struct database *database, struct compar
   for (size_t i = 0; i < result->comparison->row_count && status == STATUS_OK; i++) {
     struct comparison_row *row = &result->comparison->rows[i];
     const enum verdict verdict = row->result.verdict;
-    if (verdict == VERDICT_BROKEN || comparison_row_is_new_and_not_ok(row)) {
+    if (verdict == VERDICT_BROKEN) {
       const bool in_b = row->sides[SIDE_B].not_ok > 0;
       const struct comparison_side *side = &row->sides[in_b ? SIDE_B : SIDE_A];
       status = results_reason(result->results, database, side->not_ok_run, side->not_ok_bench,

@@ -316,11 +316,8 @@ static enum verdict diff_verdict(const struct diff_case *c, const struct work *w
   if (work->is_broken) {
     return VERDICT_BROKEN;
   }
-  if (c->a.count == 0 && (c->b.count > 0 || diff_is_new_failure(c))) {
-    return VERDICT_NEW;
-  }
   if (c->a.count == 0) {
-    return VERDICT_INCOMPARABLE;
+    return c->b.count > 0 ? VERDICT_NEW : VERDICT_INCOMPARABLE;
   }
   if (c->b.count == 0) {
     return VERDICT_MISSING;

@@ -60,8 +60,9 @@
  *
  * Verdicts, the first that holds:
  *   BROKEN               some process of either side was corrupt, or a larger share of those of b
- *                        failed, crashed or hung, beyond chance (broken.c)
- *   NEW, MISSING         measured on side b or a only; NEW also where b alone tried, and failed
+ *                        failed, crashed or hung, beyond chance, or all where b alone tried
+ *                        (broken.c)
+ *   NEW, MISSING         measured on side b or a only
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
  *   INSUFFICIENT         one run each, and fewer than two processes on a side
  *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than delta
@@ -178,11 +179,6 @@ struct diff_case {
 
 static inline bool diff_has_both_sides(const struct diff_case *c) {
   return c->incomparable == NULL && c->a.count > 0 && c->b.count > 0;
-}
-
-/* Only b tried it, and no process was ok. */
-static inline bool diff_is_new_failure(const struct diff_case *c) {
-  return c->a.count + c->a_not_ok + c->b.count == 0 && c->b_not_ok > 0;
 }
 
 struct diff_result {

@@ -277,12 +277,6 @@ static enum status verb_check_pass(struct command *command, const struct compari
   const struct comparison_total *totals = comparison->totals;
   const char *reason = NULL;
   const size_t incomparable = diff_count_incomparable(comparison, &reason);
-  const size_t new_not_ok = diff_count_new_not_ok(comparison);
-  if (new_not_ok > 0) {
-    say_warning(&command->common,
-                "%zu %s not ok in B and not measured in A; --fail-on new fails on that", new_not_ok,
-                strings_plural(new_not_ok, "case is", "cases are"));
-  }
   const bool asks = options->fails[VERDICT_REGRESSED] || options->fails[VERDICT_IMPROVED];
   if (verb_check_is_decided(comparison) || (comparison->tested_count > 0 && !asks)) {
     if (incomparable > 0) {

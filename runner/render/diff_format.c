@@ -173,8 +173,7 @@ static const char *diff_not_ok_words(struct arena *arena, const struct compariso
 }
 
 bool diff_reason_stands_below(const struct comparison_row *row) {
-  return row->reason != NULL &&
-         (row->result.verdict == VERDICT_BROKEN || comparison_row_is_new_and_not_ok(row));
+  return row->reason != NULL && row->result.verdict == VERDICT_BROKEN;
 }
 
 /* "A: two modes: 6 at 55.2, 4 at 53.9 GB/s", "B: process 3 of run 7 is 4.0 % slower than the other
@@ -258,6 +257,9 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
     if (row->sides[s].not_ok > 0) {
       notes = diff_add_note(arena, notes, diff_not_ok_words(arena, &row->sides[s], side_letter(s)));
     }
+  }
+  if (result->verdict == VERDICT_BROKEN && !row->sides[SIDE_A].tried) {
+    notes = diff_add_note(arena, notes, "A did not measure it");
   }
   if (row->reason != NULL && !diff_reason_stands_below(row)) {
     notes = diff_add_note(arena, notes, row->reason);
@@ -378,10 +380,6 @@ size_t diff_count_incomparable(const struct comparison *comparison, const char *
     *reason = "the sides have not measured the same";
   }
   return count;
-}
-
-size_t diff_count_new_not_ok(const struct comparison *comparison) {
-  return SUM_OF(i, comparison->row_count, comparison_row_is_new_and_not_ok(&comparison->rows[i]));
 }
 
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part) {
@@ -647,11 +645,6 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
       SUM_OF(i, comparison->row_count, comparison_row_is_noise(&comparison->rows[i]));
   if (noise > 0) {
     text = arena_add(arena, text, "; %zu changed by noise alone", noise);
-  }
-  const size_t new_not_ok = diff_count_new_not_ok(comparison);
-  if (new_not_ok > 0) {
-    text = arena_add(arena, text, "; %zu new %s not ok in B", new_not_ok,
-                     strings_plural(new_not_ok, "case is", "cases are"));
   }
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];

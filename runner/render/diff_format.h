@@ -55,8 +55,6 @@ const char *diff_quiet_words(struct arena *arena, const struct comparison *compa
 const char *diff_shift_words(struct arena *arena, const struct comparison *comparison);
 /* How many are INCOMPARABLE; *reason: why, and the option that compares them; NULL = none is. */
 size_t diff_count_incomparable(const struct comparison *comparison, const char **reason);
-/* How many failed, crashed or hung in B, and were not measured in A. */
-size_t diff_count_new_not_ok(const struct comparison *comparison);
 /* "host to GPU: REGRESSED, -2.03 % on average over 24 cases (95 % CI -2.51 to -1.55; 1 %
  * matters)". */
 const char *diff_group_sentence(struct arena *arena, const struct comparison_group *group);

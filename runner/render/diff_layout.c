@@ -237,13 +237,12 @@ const char *diff_group_title(struct diff_layout *layout, const struct diff_group
              : arena_format(&layout->arena, "%s: %zu %s", group->block, group->count, cases);
 }
 
-/* " (in B 12 results corrupt, 3 hung)" of a group of BROKEN or NEW cases; "" of others. */
+/* " (in B 12 results corrupt, 3 hung)" of a group of BROKEN cases; "" of others. */
 static const char *layout_not_ok_words(struct diff_layout *layout, const struct diff_group *group) {
   const struct comparison *comparison = layout->comparison;
   unsigned all[case_status_name_count] = {0};
   const char *words = "";
-  const bool says = group->verdict == VERDICT_BROKEN || group->verdict == VERDICT_NEW;
-  for (size_t i = 0; i < group->count && says; i++) {
+  for (size_t i = 0; i < group->count && group->verdict == VERDICT_BROKEN; i++) {
     const struct comparison_side *side = &comparison->rows[group->rows[i]].sides[SIDE_B];
     for (unsigned s = 0; s < case_status_name_count; s++) {
       all[s] += side->by_status[s];

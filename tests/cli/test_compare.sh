@@ -163,16 +163,30 @@ if command -v sqlite3 >/dev/null; then
   expect_code 1
   expect_out '; distribution changed in 1 \(worse: 1 TAIL\): '
   expect_err '^haul: check failed: 1 distribution \(1 TAIL\); to leave distributions out: --fail-on broken,regressed,missing,provisional$'
-  # NEW that failed: skipped where the exit code is 0, failed with --fail-on new.
+  # A case that B added: BROKEN if it does not work, whatever --fail-on says of NEW; NEW if it works.
   cp few.db new.db
-  sqlite3 new.db "create temp table new as select id from bench_case where name like 'up/%' limit 1;
-    delete from case_run where run = 1 and bench_case in new;
-    update case_run set status = 'failed', reason = 'no luck', n = 0, median_ns = null where run = 2 and bench_case in new"
+  sqlite3 new.db "create table added as select id from bench_case where name like 'up/%' limit 1;
+    delete from case_run where run = 1 and bench_case in added"
   run_ok check tag:a tag:b --db new.db --format junit
-  expect_out '<skipped message="new: .*failed: no luck"/>'
-  run check tag:a tag:b --db new.db --fail-on new --format junit
+  expect_out '<skipped message="new"/>'
+  run check tag:a tag:b --db new.db --fail-on new
   expect_code 1
-  expect_out '<failure message="new: .*failed: no luck"/>'
+  for status in failed crashed hung corrupt; do
+    sqlite3 new.db "update case_run set status = '$status', reason = 'no luck', n = 0, median_ns = null
+      where run = 2 and bench_case in added"
+    run check tag:a tag:b --db new.db
+    expect_code 1
+    expect_out "^BROKEN +up/.* \\(B: 3 of 3 processes $status; A did not measure it\\)"
+    expect_out "^up/.*: $status: no luck$"
+    expect_err '^haul: check failed: 1 broken$'
+    run check tag:a tag:b --db new.db --format junit
+    expect_code 1
+    expect_out "<failure message=\"broken: .*$status: no luck\"/>"
+    run check tag:a tag:b --db new.db --format ctrf
+    expect_out '"failed": 1,'
+    run_ok check tag:a tag:b --db new.db --fail-on regressed --format junit
+    expect_out "<skipped message=\"broken: .*$status: no luck\"/>"
+  done
 fi
 # Cases that are the same count, and what they lack is said.
 run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5

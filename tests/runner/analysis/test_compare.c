@@ -243,8 +243,8 @@ TEST(a_case_that_is_less_often_ok_is_broken) {
       {"e", 0, 5, CASE_FAILED, VERDICT_BROKEN},      {"f", 5, 5, CASE_FAILED, VERDICT_INCOMPARABLE},
       {"g", 5, 0, CASE_CORRUPT, VERDICT_BROKEN},     {"h", 0, 1, CASE_FAILED, VERDICT_SAME},
       {"i", 1, 2, CASE_CORRUPT, VERDICT_BROKEN},     {"j", 1, 2, CASE_HUNG, VERDICT_SAME},
-      {"k", NEVER, 5, CASE_FAILED, VERDICT_NEW},     {"l", NEVER, 1, CASE_CRASHED, VERDICT_NEW},
-      {"m", NEVER, 1, CASE_CORRUPT, VERDICT_BROKEN},
+      {"k", NEVER, 5, CASE_FAILED, VERDICT_BROKEN},  {"l", NEVER, 4, CASE_CRASHED, VERDICT_BROKEN},
+      {"m", NEVER, 1, CASE_CORRUPT, VERDICT_BROKEN}, {"n", NEVER, 5, CASE_HUNG, VERDICT_BROKEN},
   };
   SCOPED(results_free_at) struct results *m = two_drivers();
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
