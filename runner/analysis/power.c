@@ -5,6 +5,7 @@
 #include "runner/statistics/robust.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 ORDER_DEFINE(power_compare_cases, struct power_case, strcmp(x->key, y->key))
@@ -119,4 +120,115 @@ unsigned power_runs(const struct power_case *cases, size_t count, double change,
     }
   }
   return 0;
+}
+
+/* ---- a request ---- */
+
+enum status power_read(struct power_request *request, struct database *database,
+                       struct filter *filter, const char *a, struct results *results,
+                       struct error *err) {
+  RETURN_ON_ERROR(filter_runs(filter, database, results, &a, 1, err));
+  request->runs_of_a = results->run_count;
+  const size_t last = results->run_count - 1;
+  if (request->runs_of_a < DIFF_PROCESSES_USUAL) {
+    RETURN_ON_ERROR(results_add_earlier_runs(results, database, results, last,
+                                             results->runs[last].started_at_ns, err));
+    results_keep_runs(results, results_run_has_driver,
+                      results->environments[results->runs[last].environment].driver_version);
+  }
+  RETURN_ON_ERROR(results_load(results, database, NULL, err));
+  RETURN_ON_ERROR(results_read_durations(results, database, &request->arena, &request->durations,
+                                         &request->duration_count, err));
+  return power_learn(results, &request->spreads, err);
+}
+
+static int power_compare_durations(const void *a, const void *b) {
+  return strcmp((const char *)a, ((const struct results_duration *)b)->case_key);
+}
+
+/* NULL = no run of A has it. */
+static const struct results_duration *power_duration(const struct power_request *request,
+                                                     const char *case_key) {
+  return request->duration_count == 0
+             ? NULL
+             : bsearch(case_key, request->durations, request->duration_count,
+                       sizeof *request->durations, power_compare_durations);
+}
+
+static int power_compare_keys(const void *a, const void *b) {
+  return strcmp((const char *)a, ((const struct power_case *)b)->key);
+}
+
+void power_add_case(struct power_request *request, const char *key, uint64_t payload_bytes,
+                    double delta, uint64_t estimate_ns) {
+  const struct power_case *known =
+      request->spreads.count == 0 ? NULL
+                                  : bsearch(key, request->spreads.cases, request->spreads.count,
+                                            sizeof *known, power_compare_keys);
+  const struct results_duration *duration = power_duration(request, key);
+  struct power_case *added = ARENA_ADD(&request->arena, request->cases, request->count);
+  *added = known != NULL ? *known
+                         : power_usual(key, payload_bytes > 0 ? FIGURE_RATE : FIGURE_TIME,
+                                       payload_bytes, diff_usual_margin(payload_bytes));
+  added->delta = delta > 0 ? delta : added->delta;
+  request->recorded += known != NULL;
+  request->cases_ns += duration != NULL ? duration->ns : (double)estimate_ns;
+  request->timed = request->timed || duration != NULL;
+}
+
+/* A change of just what matters is never shown to exceed it: what matters must be smaller then, and
+ * a diff has one --delta. */
+static void power_set_delta(struct power_request *request) {
+  double least = 1;
+  for (size_t i = 0; i < request->count; i++) {
+    const double usual = request->cases[i].delta;
+    const double own = power_delta(&request->cases[i], request->change);
+    if (own < usual) {
+      request->near_least = request->near > 0 ? fmin(request->near_least, usual) : usual;
+      request->near_most = fmax(request->near_most, usual);
+      request->near++;
+    }
+    least = fmin(least, own);
+  }
+  for (size_t i = 0; i < request->count && request->near > 0; i++) {
+    request->cases[i].delta = least;
+  }
+  request->delta = request->near > 0 ? least : 0;
+}
+
+/* As recorded. What was not is as estimated: a case, or all if none of the cases was. */
+static double power_process_ns(const struct power_request *request) {
+  const struct results_duration *rest = power_duration(request, "");
+  return request->timed && rest != NULL ? rest->ns + request->cases_ns
+                                        : (double)request->estimate_ns;
+}
+
+ORDER_DEFINE(power_compare_ways, struct power_way,
+             ORDER(x->runs == 0, y->runs == 0) ?: ORDER(x->duration_ns, y->duration_ns))
+
+enum status power_find_ways(struct power_request *request, struct error *err) {
+  static const unsigned PROCESSES[POWER_WAYS] = {1, 2, 3, 5};
+  const unsigned of_a = (unsigned)request->runs_of_a;
+  const double process_ns = power_process_ns(request);
+  if (request->count == 0) {
+    return error_set(err, STATUS_UNSUPPORTED, "every case is skipped: there is nothing to compare");
+  }
+  power_set_delta(request);
+  for (size_t i = 0; i < POWER_WAYS; i++) {
+    struct power_way *way = &request->ways[i];
+    *way = (struct power_way){.processes = PROCESSES[i]};
+    way->runs = power_runs(request->cases, request->count, request->change, of_a, way->processes);
+    const unsigned runs = way->runs > 0 ? way->runs : DIFF_PROCESSES_MAX;
+    way->found = power_share(request->cases, request->count, request->change,
+                             of_a > runs ? of_a : runs, runs, way->processes);
+    way->duration_ns =
+        runs * ((uint64_t)(way->processes * process_ns) + (way->processes - 1) * request->pause_ns);
+  }
+  ORDER_SORT(request->ways, POWER_WAYS, power_compare_ways);
+  return STATUS_OK;
+}
+
+void power_request_fini(struct power_request *request) {
+  arena_fini(&request->spreads.arena);
+  arena_fini(&request->arena);
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "runner/analysis/compare.h"
+#include "runner/analysis/filter.h"
 
 #define POWER_WANTED 0.8 /* of the cases */
 
@@ -47,3 +48,47 @@ double power_share(const struct power_case *cases, size_t count, double change, 
  * DIFF_PROCESSES_MAX. */
 unsigned power_runs(const struct power_case *cases, size_t count, double change, unsigned runs_a,
                     unsigned processes);
+
+/* A number of processes per run, and how many runs of them find the change. */
+struct power_way {
+  unsigned processes, runs; /* runs 0 = not even DIFF_PROCESSES_MAX */
+  double found;             /* share of the cases */
+  uint64_t duration_ns;     /* of B */
+};
+enum { POWER_WAYS = 4 };
+
+/* A question and its answer. Fill in change; then, in this order, power_read() where runs are
+ * recorded, power_add_case() for each case, and power_find_ways(). Zeroed is empty. */
+struct power_request {
+  double change;        /* 0.01 = 1 % */
+  uint64_t estimate_ns; /* of a process, of which nothing is recorded */
+  uint64_t pause_ns;    /* between processes */
+  size_t count;         /* cases */
+  size_t recorded;      /* of them */
+  size_t runs_of_a;
+  struct power_spreads spreads; /* recorded; none = usual ones */
+  double delta;                 /* that the diff must be given; 0 = none */
+  size_t near; /* cases whose own one is too close to the change: from near_least to near_most */
+  double near_least, near_most;
+  struct power_way ways[POWER_WAYS]; /* the shortest first */
+  /* private */
+  struct power_case *cases;
+  struct results_duration *durations; /* recorded, by case_key */
+  size_t duration_count;
+  double cases_ns; /* of a process */
+  bool timed;      /* some case's duration is recorded */
+  struct arena arena;
+};
+
+/* What the runs named by A tell, read into results, which is borrowed. If A has few runs, earlier
+ * ones of its machine, under the same driver, say how runs differ. */
+enum status power_read(struct power_request *request, struct database *database,
+                       struct filter *filter, const char *a, struct results *results,
+                       struct error *err) CHECK_RESULT;
+/* key: its case_key, borrowed. payload_bytes: 0 = it is measured as a time. delta: its own, 0 =
+ * none. estimate_ns: how long it takes where that is not recorded. */
+void power_add_case(struct power_request *request, const char *key, uint64_t payload_bytes,
+                    double delta, uint64_t estimate_ns);
+/* STATUS_UNSUPPORTED without cases. */
+enum status power_find_ways(struct power_request *request, struct error *err) CHECK_RESULT;
+void power_request_fini(struct power_request *request);

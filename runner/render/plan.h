@@ -16,12 +16,16 @@
 
 struct document;
 struct json_shape;
+struct power_request;
 
 /* details: with settings and loads of each block, and the checks, in the form for people. */
 enum status plan_render(const struct plan *plan, uint32_t processes, bool details,
                         const struct table_options *options, struct error *err) CHECK_RESULT;
 /* Those details. */
 void plan_put_details(struct document *document, const struct plan *plan);
+/* plan --detect: a row per number of processes, and before them, for people, the best. */
+enum status plan_detect_print(const struct power_request *request,
+                              const struct table_options *options, struct error *err) CHECK_RESULT;
 /* The members of plan_print_json(). */
 void plan_describe_json(struct json_shape *shape);
 /* What plan_render() does for LAYOUT_OBJECT. */
