@@ -38,8 +38,6 @@ static const struct verb_option VERB_EXPORT_OPTIONS[] = {
 static void verb_export_check(struct command *command, struct argp_state *state) {
   const struct export_options *options = command->options;
   const struct filter *filter = &command->request.filter;
-  OPTIONS_REFUSE(command->common.format_given, state,
-                 "--format cannot be combined with export: the format is its argument");
   const bool prometheus =
       command->choice == EXPORT_PROMETHEUS || command->choice == EXPORT_OPENMETRICS;
   OPTIONS_REFUSE(

@@ -174,8 +174,6 @@ static void verb_report_check(struct command *command, struct argp_state *state)
                  "the first argument is the file to write: it ends in .html, or is - for standard "
                  "output, not \"%s\"",
                  options->output);
-  OPTIONS_REFUSE(command->common.format_given, state,
-                 "a report is HTML: --format and --json cannot be combined with it");
   OPTIONS_REFUSE(options->against != NULL && options->baseline != NULL, state,
                  "give --against or --baseline, not both");
 }

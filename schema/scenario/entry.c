@@ -164,20 +164,23 @@ static const char *entry_table_meant(struct reader *reader, enum section section
              : NULL;
 }
 
-/* A value where its table belongs: governor = "performance". */
+/* A value where its table belongs, governor = "performance", or a table that says nothing. */
 static void entry_complain_no_table(struct reader *reader, enum section section, const char *path,
                                     const struct toml_node *node) {
   const char *keys =
       entry_list_keys(reader, section, arena_format(reader->arena, "%s.", path), strlen(path) + 1);
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(SCENARIO_FILE_MAX);
   toml_write_value(&text, node);
-  const char *meant = entry_table_meant(
-      reader, section, path, node, node->kind == TOML_TEXT ? node->text : text.text, text.text);
+  const bool is_empty = node->kind == TOML_TABLE;
+  const char *plain = node->kind == TOML_TEXT ? node->text : text.text;
+  const char *meant =
+      is_empty ? NULL : entry_table_meant(reader, section, path, node, plain, text.text);
   const char *expected =
       meant != NULL ? arena_format(reader->arena, "%s = %s: a table with %s", path, meant, keys)
                     : arena_format(reader->arena, "a table with %s", keys);
   diagnostics_add(reader->diagnostics, reader->source, node->span, expected, NULL,
-                  "%s: %s is not allowed here", path, toml_kind_text(node->kind));
+                  is_empty ? "%s: the table is empty" : "%s: %s is not allowed here", path,
+                  toml_kind_text(node->kind));
 }
 
 static void entries_read_node(struct reader *reader, enum section section, const char *path,
@@ -218,7 +221,7 @@ static void entries_read_node(struct reader *reader, enum section section, const
     const char *dot = strrchr(path, '.');
     const char *key = dot == NULL ? path : dot + 1;
     entry_complain_unknown(reader, section, path, key, key_span, entries);
-  } else if (node->kind != TOML_TABLE) {
+  } else if (node->kind != TOML_TABLE || node->child_count == 0) {
     entry_complain_no_table(reader, section, path, node);
   } else {
     entries_read_children(reader, section, path, node, entries);
@@ -272,7 +275,8 @@ const struct toml_node *entries_section(struct reader *reader, const struct toml
                                         enum section section) {
   const struct section_row *row = reader->language->section_row(section);
   const struct toml_node *node = toml_get(parent, row->key);
-  bool fits = node == NULL || node->kind == (row->repeated ? TOML_ARRAY : TOML_TABLE);
+  bool fits = node == NULL || (row->repeated ? node->kind == TOML_ARRAY && node->child_count > 0
+                                             : node->kind == TOML_TABLE);
   for (size_t i = 0; fits && node != NULL && row->repeated && i < node->child_count; i++) {
     fits = node->children[i].kind == TOML_TABLE;
   }

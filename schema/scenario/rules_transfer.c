@@ -54,8 +54,7 @@ static void transfer_check_place(struct subject *subject, const struct end *end)
                    "%s: missing gpu or numa", end->name);
   } else if (!end->known) {
     const struct toml_node *node = toml_get(subject_slot(subject)->node, end->name);
-    if ((node != NULL && (node->kind != TOML_TABLE || node->child_count > 0)) ||
-        entries_mean(&subject_slot(subject)->entries, end->name)) {
+    if (node != NULL || entries_mean(&subject_slot(subject)->entries, end->name)) {
       return; /* what stands there has been complained about */
     }
     refuse_missing(subject, end->name,

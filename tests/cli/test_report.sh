@@ -267,7 +267,7 @@ equal '' "$(cat "$scratch/err")" 'what is said then'
 begin 'a command line that is wrong'
 run_fails 2 'missing argument: OUT\.html' report
 run_fails 2 'ends in \.html.*not "latest"' report latest --db c.db
-run_fails 2 'a report is HTML' report x.html --format csv --db c.db
+run_fails 2 'report has no option --format' report x.html --format csv --db c.db
 run report x.html --against latest --baseline good --db c.db
 expect_code 2
 missing x.html

@@ -293,7 +293,7 @@ TEST(overrides_change_what_they_name) {
   };
   SCOPED(scenario_free_at)
   struct scenario *scenario = must_parse_with(
-      HEAD "[checks]\ngovernor = {}\n" BLOCK "size = 1\nmax_time = \"1s\"\n"
+      HEAD "[checks]\ngovernor.want = \"performance\"\n" BLOCK "size = 1\nmax_time = \"1s\"\n"
            "[[transfer]]\nname = \"a.b\"\nmethod = \"ce\"\nfrom.gpu = 0\nto.numa = 0\nsize = 1\n"
            "[[transfer.load]]\nfrom.gpu = 1\nto.gpu = 0\n"
            "[[chase]]\nname = \"c\"\nspace = \"host\"\n"
