@@ -1,5 +1,6 @@
-/* cmocka.h - cmocka, the headers that it expects to be included before it, in their order, and
- * tests that need no list: tests/test_main.c runs those of a program in the order of their lines.
+/* cmocka.h - cmocka, the headers that it expects to be included before it, in their order, those
+ * that most tests need, and tests that need no list: tests/test_main.c runs those of a program in
+ * the order of their lines.
  *
  *   TEST(half_a_megabyte_is_a_size) {
  *     assert_int_equal(...);
@@ -12,6 +13,7 @@
  * is zero. */
 #pragma once
 
+#include "engine/base/arena.h"
 #include "engine/base/error.h"
 #include "engine/base/macros.h"
 
@@ -22,8 +24,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 // clang-format on
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* set_up and tear_down stand before it; either may be NULL. */
 #define TEST_WITH(name, set_up, tear_down, ...)                                                    \
@@ -77,6 +81,45 @@ enum { TEST_GO_ON = -1 };
       fail_msg("%s", (err)->message);                                                              \
     }                                                                                              \
   } while (0)
+
+/* The call fails with that status, and its message has these words. */
+#define assert_fails(status, expected, err, words)                                                 \
+  test_assert_fails(status, expected, err, words, __FILE__, __LINE__)
+void test_assert_fails(enum status status, enum status expected, const struct error *err,
+                       const char *words, const char *file, int line);
+
+#define assert_contains(text, part) test_assert_contains(text, part, __FILE__, __LINE__)
+void test_assert_contains(const char *text, const char *part, const char *file, int line);
+
+/* The content of a file, and a 0 behind it. */
+struct bytes {
+  char *data;
+  size_t size;
+};
+struct bytes bytes_read(const char *path);
+void bytes_fini(struct bytes *bytes);
+void bytes_write(const char *path, struct bytes bytes);
+void assert_bytes_equal(struct bytes a, struct bytes b);
+void write_text(const char *path, const char *text);
+
+/* Declares a stream, name.stream, whose text is freed at the end of the scope:
+ *   CAPTURE(out);
+ *   machine_file_save(out.stream, machine, err);
+ *   assert_string_equal(capture_text(&out), "..."); */
+#define CAPTURE(name)                                                                              \
+  SCOPED(capture_fini) struct capture name;                                                        \
+  capture_init(&name)
+struct capture {
+  FILE *stream;
+  char *text;
+  size_t size;
+};
+void capture_init(struct capture *capture);
+/* What was printed; the stream is closed then. */
+const char *capture_text(struct capture *capture);
+/* The same, for the caller to free. */
+char *capture_take(struct capture *capture);
+void capture_fini(struct capture *capture);
 
 /* Ends the test as skipped where an emulator runs it (cmake/aarch64.cmake); why says what that
  * cannot do. */

@@ -5,8 +5,6 @@
 #include "tests/benchmarks/bench.h"
 #include "tests/runner/record/fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 #include "tests/benchmarks/bench.h"
 #include "tests/runner/record/fixture.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

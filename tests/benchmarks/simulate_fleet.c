@@ -18,10 +18,6 @@
 #include "tests/benchmarks/generator.h"
 #include "tests/runner/analysis/made.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { FLEET_GPUS = MADE_GPUS, FLEET_PROCESSES = 5, FLEET_SIDES = 2, NODES_MAX = 1000 };
 enum { FLEET_CASES = 3 * FLEET_GPUS + FLEET_GPUS * (FLEET_GPUS - 1) };
 

@@ -15,9 +15,6 @@
 #include "tests/benchmarks/generator.h"
 #include "tests/runner/analysis/made.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { SERIES = 228, RUNS = 52, ONE_IN = 10 };
 static const double SPREAD = 0.01, LOSS = 0.03;
 

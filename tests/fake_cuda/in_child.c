@@ -3,7 +3,6 @@
 #include "kernels/kernels.h"
 
 #include <dlfcn.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -6,9 +6,6 @@
 #include "tests/cmocka.h"
 #include "tests/fake_cuda/own_functions.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define CHECK(condition)                                                                           \
   do {                                                                                             \
     if (!(condition)) {                                                                            \

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>

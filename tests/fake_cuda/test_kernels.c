@@ -6,7 +6,6 @@
 #include "kernels/pattern_values.h"
 
 #include <signal.h>
-#include <string.h>
 
 #define CASE(test) IN_CHILD(test, "h100x8-nvlink.toml", NULL)
 

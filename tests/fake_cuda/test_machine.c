@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct error load_error; /* of the last load() */

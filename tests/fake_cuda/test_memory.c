@@ -2,7 +2,6 @@
 #include "tests/fake_cuda/in_child.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define CASE(test) IN_CHILD(test, "h100x8-nvlink.toml", NULL)

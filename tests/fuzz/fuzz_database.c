@@ -16,8 +16,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/runner/record/fixture.h"
 
-#include <string.h>
-
 static const uint64_t limit_ns = 200000000;
 
 /* https://www.sqlite.org/fileformat.html, 1.3 */

@@ -4,7 +4,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/runner/record/fixture.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 static const uint64_t limit_ns = 50000000;

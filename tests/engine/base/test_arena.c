@@ -1,10 +1,7 @@
-#include "engine/base/arena.h"
-
 #include "tests/cmocka.h"
 
 #include <signal.h>
 #include <stdalign.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

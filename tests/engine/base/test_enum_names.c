@@ -1,5 +1,4 @@
 #include "engine/base/enum_names.h"
-#include "engine/base/error.h"
 #include "tests/cmocka.h"
 
 #define COLOUR_LIST(X) X(COLOUR_RED, "red") X(COLOUR_BLUE, "deep_blue")

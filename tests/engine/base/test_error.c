@@ -1,9 +1,6 @@
-#include "engine/base/error.h"
-
 #include "tests/cmocka.h"
 
 #include <errno.h>
-#include <string.h>
 
 TEST(an_error_holds_what_was_said) {
   memset(err, 0xFF, sizeof *err);

@@ -2,8 +2,6 @@
 
 #include "tests/cmocka.h"
 
-#include <string.h>
-
 TEST(a_list_matches_what_one_of_its_globs_matches) {
   static const struct {
     const char *globs, *text;

@@ -1,10 +1,6 @@
 #include "engine/base/strbuf.h"
 
-#include "engine/base/arena.h"
-
 #include "tests/cmocka.h"
-
-#include <string.h>
 
 TEST(an_empty_buffer_is_an_empty_text) {
   SCOPED(strbuf_fini) struct strbuf buffer;

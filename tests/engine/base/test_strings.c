@@ -2,8 +2,6 @@
 
 #include "tests/cmocka.h"
 
-#include <stdlib.h>
-
 TEST(a_missing_string_equals_a_missing_one_alone) {
   char copy[] = "a";
   assert_true(strings_equal(NULL, NULL));

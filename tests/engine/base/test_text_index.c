@@ -1,9 +1,6 @@
 #include "engine/base/text_index.h"
 #include "tests/cmocka.h"
 
-#include <stdio.h>
-#include <string.h>
-
 TEST(equal_texts_have_one_number) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct text_index index = {.arena = &arena};

@@ -2,8 +2,6 @@
 #include "kernels/pattern_values.h"
 #include "tests/cmocka.h"
 
-#include <string.h>
-
 enum { ROOM = 20000, MARK = 0xA5 };
 
 static _Alignas(64) unsigned char source[ROOM];

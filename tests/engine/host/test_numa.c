@@ -38,7 +38,7 @@ TEST(nodes_of_a_real_machine_are_themselves) {
   assert_ok(numa_real_node(&real, node, &found, err), err);
   assert_int_equal(found, node);
   assert_int_equal(numa_real_node(&real, 5000, &found, err), STATUS_NOT_FOUND);
-  assert_non_null(strstr(err->message, "5000"));
+  assert_contains(err->message, "5000");
   assert_int_equal(numa_real_node(&real, -1, &found, err), STATUS_NOT_FOUND);
 }
 
@@ -196,5 +196,5 @@ TEST(more_memory_than_there_is_is_refused_beforehand) {
   assert_ok(numa_check_available(&real, home_node(), 4096, err), err);
   assert_int_equal(numa_check_available(&real, home_node(), UINT64_C(1) << 60, err),
                    STATUS_NO_MEMORY);
-  assert_non_null(strstr(err->message, "1048576TiB"));
+  assert_contains(err->message, "1048576TiB");
 }

@@ -5,8 +5,6 @@
 #include "kernels/stream_values.h"
 #include "tests/cmocka.h"
 
-#include <string.h>
-
 enum { SIZE_BYTES = 4096, GUARD = 0x5a };
 
 /* Of the output; the inputs are one number each. */

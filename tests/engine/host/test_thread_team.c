@@ -57,7 +57,7 @@ TEST(too_many_threads_or_no_node_are_errors) {
   uint32_t many = (uint32_t)processors() + 1;
   assert_int_equal(thread_team_new(&real, 0, many, NULL, &team, err), STATUS_INVALID);
   assert_null(team);
-  assert_non_null(strstr(err->message, "processors"));
+  assert_contains(err->message, "processors");
   assert_int_equal(thread_team_new(&real, 5000, 0, NULL, &team, err), STATUS_NOT_FOUND);
   thread_team_free(NULL);
 }

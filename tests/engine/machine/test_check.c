@@ -5,9 +5,6 @@
 #include "engine/machine/telemetry.h"
 #include "tests/cmocka.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static struct machine *machine;
 
 static int make_machine(void **state) {

@@ -1,5 +1,4 @@
 /* Facts about the host and its NUMA nodes, from recorded machines: files below a root. */
-#include "engine/base/arena.h"
 #include "engine/machine/probe.h"
 
 #include "engine/machine/facts.h"
@@ -7,8 +6,6 @@
 #include "tests/cmocka.h"
 
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -4,9 +4,6 @@
 #include "tests/cmocka.h"
 
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static char root[] = "/tmp/haul-cgroup-XXXXXX";

@@ -6,9 +6,6 @@
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #if defined(__has_include)
 #if __has_include(<nvml.h>)
 /* Our declarations against NVIDIA's, where they are installed. */

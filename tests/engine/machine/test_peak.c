@@ -1,11 +1,7 @@
 /* Theoretical rates against published ones, and the small functions of machine.c. */
-#include "engine/base/arena.h"
 #include "engine/machine/machine.h"
 
 #include "tests/cmocka.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static void assert_gigabytes(uint64_t bytes_per_second, double expected, double tolerance) {
   double found = (double)bytes_per_second / 1e9;

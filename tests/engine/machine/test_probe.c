@@ -2,14 +2,11 @@
  *
  * The environment of the test leads the loader to the fake libraries; each machine is looked at in
  * a process of its own, since a driver stays what it was first told to be. */
-#include "engine/base/arena.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/telemetry.h"
 #include "schema/machine/machine_file.h"
 #include "tests/cmocka.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,11 +1,8 @@
 /* Extents of samples and the words for throttling. */
-#include "engine/base/arena.h"
 #include "engine/machine/telemetry.h"
 
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
-
-#include <stdlib.h>
 
 TEST(test_extent) {
   struct telemetry_extent extent;

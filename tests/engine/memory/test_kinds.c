@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -103,7 +102,7 @@ TEST(huge_memory_is_huge_or_refused_with_the_reason) {
   struct buffer buffer = wanted(MEMORY_HUGE, (UINT64_C(9) << 20) + 1);
   enum status status = ops->allocate(&context, &buffer, err);
   if (status == STATUS_UNSUPPORTED) {
-    assert_non_null(strstr(err->message, "2 MiB pages"));
+    assert_contains(err->message, "2 MiB pages");
     assert_null(buffer.host);
     print_message("%s\n", err->message);
     skip();

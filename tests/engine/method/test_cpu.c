@@ -5,8 +5,6 @@
 #include "tests/cmocka.h"
 
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const struct method_ops method_cpu;
 
@@ -126,7 +124,7 @@ TEST(the_initiating_side_gives_the_threads) {
   flow.source.index = 901;
   assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
   flow.threads = 5;
-  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "901"));
+  assert_contains(method_cpu.unsupported_reason(&flow, &machine, reason), "901");
   flow.initiator = INITIATOR_TARGET;
   flow.threads = machine.nodes[0].cpu_count;
   assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
@@ -137,18 +135,18 @@ TEST(unsupported_flow_gives_its_reason) {
   struct flow flow = pageable_flow(1, 0);
   assert_null(method_cpu.unsupported_reason(&flow, &machine, reason));
   flow.source = (struct endpoint){.place = PLACE_GPU, .memory = MEMORY_DEVICE};
-  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "GPU"));
+  assert_contains(method_cpu.unsupported_reason(&flow, &machine, reason), "GPU");
   flow = pageable_flow(1, 0);
   flow.target.memory = MEMORY_MANAGED;
-  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "managed"));
+  assert_contains(method_cpu.unsupported_reason(&flow, &machine, reason), "managed");
   flow = pageable_flow(1, 0);
   flow.target.index = 77;
-  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "77"));
+  assert_contains(method_cpu.unsupported_reason(&flow, &machine, reason), "77");
   flow = pageable_flow(1, machine.nodes[0].cpu_count + 1);
-  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "threads"));
+  assert_contains(method_cpu.unsupported_reason(&flow, &machine, reason), "threads");
   flow = pageable_flow(1, 0);
   flow.source.index = 900;
-  assert_non_null(strstr(method_cpu.unsupported_reason(&flow, &machine, reason), "no processors"));
+  assert_contains(method_cpu.unsupported_reason(&flow, &machine, reason), "no processors");
   flow = pageable_flow(1, 0);
   flow.shape.width_bytes = 16;
   assert_non_null(method_cpu.unsupported_reason(&flow, &machine, reason));

@@ -100,6 +100,6 @@ TEST(a_node_that_is_not_there_is_an_error) {
   SCOPED(enqueuers_free_at) struct enqueuers *enqueuers = make(&seen, &node_9);
   enqueuers_wake(enqueuers);
   assert_int_equal(enqueuers_run(enqueuers, STATUS_OK, err), STATUS_NOT_FOUND);
-  assert_non_null(strstr(err->message, "NUMA node 9"));
+  assert_contains(err->message, "NUMA node 9");
   assert_int_equal(seen.enqueued, 0);
 }

@@ -1,14 +1,10 @@
 #include "tests/engine/workload/fixture.h"
-#include "engine/base/arena.h"
 
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "engine/method/method.h"
 #include "tests/cmocka.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>

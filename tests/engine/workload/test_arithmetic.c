@@ -3,8 +3,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 /* What a case measures; of one at a time. */
 static union work work;
 

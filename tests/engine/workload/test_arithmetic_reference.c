@@ -4,7 +4,6 @@
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <string.h>
 
 TEST(f16_is_rounded_to_even) {
   assert_int_equal(arithmetic_f16_bits(0), 0);

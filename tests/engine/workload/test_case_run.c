@@ -1,14 +1,10 @@
 /* The loop over trials, with a kind of case that takes as long as the test says: warm-up, stop rule
  * and trials that do not count. */
-#include "engine/base/arena.h"
 #include "engine/workload/workload.h"
 
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { TRIALS_MAX = 512, ITERATIONS_MAX = 1000 };
 
@@ -218,8 +214,8 @@ TEST(a_gate_that_always_times_out_is_a_failure) {
   script = (struct script){.elapsed_ns = a_microsecond_each, .times_out = always_times_out};
   const struct case_outcome outcome = measure(&with);
   assert_int_equal(outcome.status, CASE_FAILED);
-  assert_non_null(strstr(outcome.reason, "the gate timed out 3 times"));
-  assert_non_null(strstr(outcome.reason, "--set measure.gate=off"));
+  assert_contains(outcome.reason, "the gate timed out 3 times");
+  assert_contains(outcome.reason, "--set measure.gate=off");
   assert_int_equal(trial_count, 3);
 }
 
@@ -235,7 +231,7 @@ TEST(trials_without_a_time_end_and_fail) {
   script = (struct script){.elapsed_ns = nothing};
   const struct case_outcome outcome = measure(&with);
   assert_int_equal(outcome.status, CASE_FAILED);
-  assert_non_null(strstr(outcome.reason, "the clock did not advance in 100 of 100 trials"));
+  assert_contains(outcome.reason, "the clock did not advance in 100 of 100 trials");
 }
 
 static uint64_t every_fifth_nothing(uint32_t number, uint32_t iterations) {

@@ -6,8 +6,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 /* What a case measures; of one at a time. */
 static union work work;
 
@@ -117,7 +115,7 @@ TEST(an_sm_without_a_block_is_not_corruption, struct fixture *fixture) {
   work.chase.lines = CHASE_PART_NEAR;
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
-  assert_non_null(strstr(fixture->outcome.reason, "none ran on SM"));
+  assert_contains(fixture->outcome.reason, "none ran on SM");
   work.chase.lines = CHASE_PART_ALL; /* where any block takes any chain */
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
@@ -239,7 +237,7 @@ TEST(threads_beyond_the_footprint_are_unsupported, struct fixture *fixture) {
       } else {
         fixture_run(fixture, &def);
         assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-        assert_non_null(strstr(fixture->outcome.reason, "need more than the footprint"));
+        assert_contains(fixture->outcome.reason, "need more than the footprint");
       }
     }
   }

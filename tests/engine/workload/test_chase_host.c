@@ -5,8 +5,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 static union work work;
 
 static struct case_def chasing(enum memory_kind memory, uint64_t footprint_bytes) {

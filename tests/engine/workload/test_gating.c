@@ -7,8 +7,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 enum { SIZE_BYTES = 1 << 20 };
 
 static struct flow between_gpus(int32_t source, int32_t target) {
@@ -57,7 +55,7 @@ TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fi
   flows[1].graph = true; /* all its repeats are one launch, before the gate opens */
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
-  assert_non_null(strstr(fixture->outcome.reason, "give them a larger size"));
+  assert_contains(fixture->outcome.reason, "give them a larger size");
   def.measure.gating = GATING_OFF;
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_OK);
@@ -91,12 +89,12 @@ TEST(host_threads_beside_gpus_need_the_gate, struct fixture *fixture) {
   def.measure.gating = GATING_OFF;
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_non_null(strstr(fixture->outcome.reason, "gate = \"off\""));
+  assert_contains(fixture->outcome.reason, "gate = \"off\"");
   flows[0].copies = EVENT_ITERATIONS_MAX + 1;
   def = fixture_transfer(flows, 2);
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_non_null(strstr(fixture->outcome.reason, "more copies than a gate can hold"));
+  assert_contains(fixture->outcome.reason, "more copies than a gate can hold");
 }
 
 static enum case_status status_of(struct fixture *fixture, const struct measure *measure) {
@@ -110,7 +108,7 @@ static enum case_status status_of(struct fixture *fixture, const struct measure 
 TEST(a_small_copy_goes_first_only_behind_a_gate, struct fixture *fixture) {
   struct measure measure = fixture_measure();
   assert_int_equal(status_of(fixture, &measure), CASE_FAILED);
-  assert_non_null(strstr(fixture->outcome.reason, "before the timed part"));
+  assert_contains(fixture->outcome.reason, "before the timed part");
   measure.gating = GATING_OFF;
   assert_int_equal(status_of(fixture, &measure), CASE_OK);
   measure.gating = GATING_ON;

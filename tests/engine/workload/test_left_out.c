@@ -6,8 +6,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 enum { WORKING = 2, LEFT_OUT = 3 };
 
 /* What a case measures; of one at a time. */

@@ -5,8 +5,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 /* What a case measures; of one at a time. */
 static union work work;
 
@@ -116,7 +114,7 @@ TEST(pages_are_locked_beside_copies, struct fixture *fixture) {
   struct case_def def = fixture_transfer(flows, 2);
   fixture_run(fixture, &def);
   if (fixture->outcome.status != CASE_OK) { /* this host has fewer processors */
-    assert_non_null(strstr(fixture->outcome.reason, "processor"));
+    assert_contains(fixture->outcome.reason, "processor");
     return;
   }
   assert_true(fixture->outcome.verified);
@@ -129,7 +127,7 @@ TEST(pages_are_locked_beside_copies, struct fixture *fixture) {
   flows[1].role = FLOW_MEASURED;
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_non_null(strstr(fixture->outcome.reason, "it is a load"));
+  assert_contains(fixture->outcome.reason, "it is a load");
 }
 
 TEST(unsupported_overhead_gives_its_reason, struct fixture *fixture) {

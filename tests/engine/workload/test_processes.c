@@ -10,8 +10,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,8 +104,8 @@ TEST(the_owner_finds_what_is_wrong, struct fixture *fixture) {
   const struct case_def def = fixture_transfer(&flow, 1);
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
-  assert_non_null(strstr(fixture->outcome.reason, "1 of 3145728 bytes differ, the first at offset "
-                                                  "4711: expected"));
+  assert_contains(fixture->outcome.reason, "1 of 3145728 bytes differ, the first at offset "
+                                           "4711: expected");
 }
 
 /* test_processes.toml: the driver cannot export a pool of GPU 1. */
@@ -117,7 +115,7 @@ TEST(what_cannot_be_shared_is_skipped, struct fixture *fixture) {
   const struct case_def def = fixture_transfer(&flow, 1);
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_non_null(strstr(fixture->outcome.reason, "process 1: cuMemPoolExportPointer"));
+  assert_contains(fixture->outcome.reason, "process 1: cuMemPoolExportPointer");
 }
 
 TEST(methods_say_what_they_do_not_copy, struct fixture *fixture) {

@@ -1,15 +1,11 @@
 /* Scattered copies: every piece goes where it must and nothing else is written; one wrong byte is
  * found and named; the time per piece has the shape that was seen on real GPUs. */
-#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "engine/method/method.h"
 #include "engine/workload/pieces.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static struct flow scattered(enum method method, struct endpoint source, struct endpoint target,
                              uint64_t pieces, uint64_t piece_bytes) {

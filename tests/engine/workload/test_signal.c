@@ -5,8 +5,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <string.h>
-
 enum { WORKING = 0, LEFT_OUT = 3 };
 
 static union work work;
@@ -107,7 +105,7 @@ TEST(what_a_driver_lacks_is_skipped, struct fixture *fixture) {
   const struct case_def def = signal_of(SIGNAL_EVENT, 2, lent_gpu(1, SHARE_IPC));
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_non_null(strstr(fixture->outcome.reason, "cuIpcGetEventHandle"));
+  assert_contains(fixture->outcome.reason, "cuIpcGetEventHandle");
 }
 
 /* test_signal.toml: what GPU 3 writes does not arrive. No side is left waiting, and the next case
@@ -119,7 +117,7 @@ TEST(a_lost_value_of_a_stream_is_corrupt, struct fixture *fixture) {
     def.measure.warmup = 0;
     fixture_run(fixture, &def);
     assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
-    assert_non_null(strstr(fixture->outcome.reason, "between GPUs did not arrive"));
+    assert_contains(fixture->outcome.reason, "between GPUs did not arrive");
     def = signal_of(SIGNAL_STREAM, WORKING, others[i]);
     fixture_run_ok(fixture, &def);
   }
@@ -132,7 +130,7 @@ TEST(a_stream_that_queues_half_is_not_left_waiting, struct fixture *fixture) {
     const struct case_def def = signal_of(SIGNAL_STREAM, WORKING, others[i]);
     fixture_run(fixture, &def);
     assert_int_equal(fixture->outcome.status, CASE_FAILED);
-    assert_non_null(strstr(fixture->outcome.reason, "cuStreamWaitValue32"));
+    assert_contains(fixture->outcome.reason, "cuStreamWaitValue32");
     fixture_run_ok(fixture, &def);
   }
 }
@@ -162,7 +160,7 @@ static void refused(const struct fixture *fixture, const struct case_def *def, c
   char reason[CASE_REASON_MAX];
   const char *found = engine_case_unsupported_reason(def, fixture->machine, reason);
   assert_non_null(found);
-  assert_non_null(strstr(found, why));
+  assert_contains(found, why);
 }
 
 TEST(what_cannot_be_has_a_reason, struct fixture *fixture) {

@@ -3,8 +3,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <stdlib.h>
-
 enum { ELEMENTS = 5000 };
 
 TEST(wrong_elements_are_counted, struct fixture *fixture) {

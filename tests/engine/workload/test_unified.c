@@ -6,9 +6,6 @@
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { SIZE_BYTES = 3000001 };
 
 static struct flow unified(enum unified_mode mode, struct endpoint source, struct endpoint target) {
@@ -263,7 +260,7 @@ TEST(more_iterations_than_one_are_an_error, struct fixture *fixture) {
   def.measure.iterations = 2;
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
-  assert_non_null(strstr(fixture->outcome.reason, "at most 1"));
+  assert_contains(fixture->outcome.reason, "at most 1");
 }
 
 enum { TOUCHED_BYTES = 100003, PAGE_BYTES = 4096, UNTOUCHED = 0x5a };

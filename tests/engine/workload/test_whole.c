@@ -1,14 +1,11 @@
 /* What is counted has moved, and its time is in the window: flows that are dropped, and flows that
  * end late. */
-#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MIB = 1 << 20, DROPPED_BYTES = 1234560 /* test_whole.toml */ };
 
@@ -277,8 +274,8 @@ TEST(another_gpu_than_the_probed_one_is_refused, struct fixture *fixture) {
   struct case_def def = fixture_transfer(&lost, 1);
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_FAILED);
-  assert_non_null(strstr(fixture->outcome.reason, machine->gpus[1].pci_address));
-  assert_non_null(strstr(fixture->outcome.reason, machine->gpus[2].pci_address));
+  assert_contains(fixture->outcome.reason, machine->gpus[1].pci_address);
+  assert_contains(fixture->outcome.reason, machine->gpus[2].pci_address);
   def = fixture_transfer(&there, 1);
   fixture_run_ok(fixture, &def);
   engine_free(fixture->engine);

@@ -6,7 +6,6 @@
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { MADE_GPUS = 4 };
 

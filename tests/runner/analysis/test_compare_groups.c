@@ -3,8 +3,6 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <string.h>
-
 RELEASE(comparison_free, struct comparison)
 
 enum { RUNS = 10, SIZES = 6, MIB = 1 << 20 };

@@ -3,8 +3,6 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <stdio.h>
-
 RELEASE(comparison_free, struct comparison)
 
 enum { MIB = 1 << 20, CASES = 3 };

@@ -2,8 +2,6 @@
 #include "runner/analysis/conclusion.h"
 #include "tests/runner/analysis/made.h"
 
-#include <string.h>
-
 enum { GPUS = 4, METHODS = 2, SIZES = 3, CASES_MAX = 256 };
 
 static const uint64_t SIZE_BYTES[SIZES] = {UINT64_C(1) << 14, UINT64_C(1) << 18, UINT64_C(1) << 26};

@@ -2,8 +2,6 @@
 #include "runner/analysis/definition.h"
 #include "tests/cmocka.h"
 
-#include <stdbool.h>
-
 #define ENDPOINT(place, index) "{\"place\":\"" place "\",\"index\":" #index "}"
 #define FLOW(from, to)         "{\"from\":" from ",\"to\":" to "}"
 #define GPU(index)             ENDPOINT("gpu", index)

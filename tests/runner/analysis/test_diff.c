@@ -3,8 +3,6 @@
 #include "runner/statistics/shift.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <string.h>
-
 enum { CASES_MAX = 80, PROCESSES_MAX = 30 };
 
 static struct {

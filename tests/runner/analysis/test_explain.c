@@ -1,6 +1,5 @@
 /* Every rule of haul explain on a recorded run of two H200 that is changed for it: the rule finds
  * it, and no other does. With --write: writes the rules into docs/EXPLAIN.md anew. */
-#include "engine/base/arena.h"
 #include "runner/analysis/explain.h"
 
 #include "engine/machine/machine.h"
@@ -9,8 +8,6 @@
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 RELEASE(database_close, struct database)
@@ -309,7 +306,7 @@ TEST(a_set_of_gpus_that_alone_is_slow_shares_an_uplink) {
     assert_int_equal(explanation.findings, i == 0);
     const struct explain_row *row = row_of(&explanation, CASES[i].rule, EXPLAIN_FOUND);
     assert_non_null(row);
-    assert_non_null(strstr(row->evidence, CASES[i].evidence));
+    assert_contains(row->evidence, CASES[i].evidence);
     explanation_fini(&explanation);
   }
 }
@@ -324,7 +321,7 @@ TEST(a_root_port_that_is_shared_is_not_one_each) {
                   NULL, &explanation);
   const struct explain_row *row = row_of(&explanation, "host_at_once", EXPLAIN_NOT_FOUND);
   assert_non_null(row);
-  assert_non_null(strstr(row->evidence, "; below one root port: gpu0 gpu1"));
+  assert_contains(row->evidence, "; below one root port: gpu0 gpu1");
   assert_null(strstr(row->evidence, "of its own"));
 }
 

@@ -2,8 +2,6 @@
 #include "runner/analysis/identify.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <string.h>
-
 enum { GPUS = 4, RUNS = 5, FEATURES = 4, SAMPLES = GPUS * RUNS };
 
 struct data {

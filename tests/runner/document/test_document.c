@@ -1,9 +1,6 @@
 /* One document, on a terminal, as Markdown and for programs. */
-#include "engine/base/arena.h"
 #include "runner/document/document.h"
 #include "tests/cmocka.h"
-
-#include <stdlib.h>
 
 static void say_all(struct document *document) {
   static const char *const NAMES[] = {"case", "empty", "GB/s"};
@@ -81,7 +78,6 @@ TEST(a_failure_to_write_is_told_at_the_end) {
   }
   document_begin(&document, &options, err);
   say_all(&document);
-  assert_int_equal(document_end(&document), STATUS_IO);
-  assert_non_null(strstr(err->message, "cannot write the result"));
+  assert_fails(document_end(&document), STATUS_IO, err, "cannot write the result");
   (void)fclose(options.stream);
 }

@@ -126,8 +126,8 @@ TEST(reports_of_the_user_replace_shipped_ones_floors_hold) {
   static const char MINE[] = ROW("reports", RATE("host_to_device", "low = 5\nhigh = 6\nhosts = 7"));
   static const struct said CASES[] = {{UP, .gbps = 5.5}, {UP_TO("gpu1"), .gbps = 30}};
   struct judged judged = judge_machine(MINE, UP_USUAL, NULL, COUNTED(CASES));
-  assert_non_null(strstr(expect_judge_summary(judged.judge),
-                         "H200s (from 7 measurements); 1 better than any measurement"));
+  assert_contains(expect_judge_summary(judged.judge),
+                  "H200s (from 7 measurements); 1 better than any measurement");
   assert_said(&judged, "usual: 5.5 GB/s, usual 5-6");
   judged = judge_machine(MINE, UP_USUAL UP_FLOOR, NULL, CASES, 1);
   assert_said(&judged, "short: 5.5 GB/s, usual 5-6, floor >= 20");

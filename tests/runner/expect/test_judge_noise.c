@@ -76,7 +76,7 @@ TEST(a_neighbour_that_never_rests_or_a_slow_link) {
   SCOPED(judged_fini)
   struct judged wild = judge_rows(UP_USUAL, &WILD, 1);
   assert_int_equal(expect_judge_words(wild.judge, &lines), 2);
-  assert_non_null(strstr(lines[0], "; its trials vary by 100 %;"));
+  assert_contains(lines[0], "; its trials vary by 100 %;");
 }
 
 TEST(disturbance_is_a_fact_of_its_own) {

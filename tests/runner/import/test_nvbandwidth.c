@@ -1,14 +1,10 @@
 /* What nvbandwidth printed is read, JSON and text of every version, and what is wrong with it is
  * said. */
-#include "engine/base/arena.h"
 #include "runner/import/nvbandwidth.h"
 
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static enum status parse(const char *text, struct arena *arena, struct nvbandwidth_file *file,
                          struct error *err) {
@@ -123,7 +119,7 @@ TEST(broken_json_has_a_position) {
   assert_string_equal(err->position.file, "nvb.json");
   assert_int_equal(err->position.line, 3);
   assert_true(err->position.column > 1);
-  assert_non_null(strstr(err->message, "no valid JSON"));
+  assert_contains(err->message, "no valid JSON");
   /* A file cut short at any byte. */
   static const char WHOLE[] =
       "{\"nvbandwidth\": {\"version\": \"v0.8\", \"GPU Device list\": [\"0: H (00000000:06:00): "

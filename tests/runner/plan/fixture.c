@@ -5,11 +5,6 @@
 #include "engine/machine/machine.h"
 #include "schema/machine/machine_file.h"
 #include "schema/scenario/setting.h"
-#include "tests/cmocka.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- machines ---- */
 

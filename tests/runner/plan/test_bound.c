@@ -1,12 +1,8 @@
 /* The least window of a case: rates worked out by hand from the machines' numbers. */
-#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/bound.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
-
-#include <stdlib.h>
 
 #define SIZE  (UINT64_C(64) << 20)
 #define PCIE5 (UINT64_C(32000000000) * 16 * 128 / 130 / 8) /* 63.0 GB/s */

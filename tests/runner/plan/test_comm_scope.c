@@ -2,10 +2,7 @@
  * there, once, with the cases and flows that its name says. */
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
-
-#include <string.h>
 
 static struct planned plan_for(const char *machine_name) {
   return planned_shipped(machine_name, "comm-scope/table1", NULL, 0);

@@ -1,14 +1,10 @@
 /* One setting x machine -> cases: selectors, pairs, direction, initiator, concurrent, loads. */
-#include "engine/base/arena.h"
 #include "engine/case/chase.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
 #include "schema/scenario/setting.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
-
-#include <stdlib.h>
 
 /* The machine and the plan that make() was called for last. */
 static struct {
@@ -144,11 +140,11 @@ TEST(gpus_are_named_by_uuid) {
       (struct selector){.kind = SELECTOR_LIST, .uuids = &UUIDS[1], .uuid_count = 1};
   machine->gpus[6].uuid[13] = '2';
   make(machine, setting, 0);
-  assert_non_null(strstr(at(0)->skip_reason, "GPU-bbbb1111-2 is the beginning of several"));
-  assert_non_null(strstr(at(0)->skip_reason, "gpu2 GPU-aaaa1111-22, "));
+  assert_contains(at(0)->skip_reason, "GPU-bbbb1111-2 is the beginning of several");
+  assert_contains(at(0)->skip_reason, "gpu2 GPU-aaaa1111-22, ");
   machine->gpus[5].uuid[4] = machine->gpus[6].uuid[4] = 'c';
   make(machine, setting, 0);
-  assert_non_null(strstr(at(0)->skip_reason, "no GPU with the UUID GPU-bbbb1111-2: here are"));
+  assert_contains(at(0)->skip_reason, "no GPU with the UUID GPU-bbbb1111-2: here are");
 }
 
 TEST(unordered_keeps_pairs_that_have_no_reverse) {
@@ -416,7 +412,7 @@ TEST(loads_run_beside_every_case) {
   make(machine_8xh100(), setting, 0);
   expect_skip(0, "gpu0-gpu1", "load: there is no GPU 9 (GPUs: 0-7)");
   /* Without its load it is no case at all, also not the one that has none. */
-  assert_non_null(strstr(at(0)->def.definition, "unresolved"));
+  assert_contains(at(0)->def.definition, "unresolved");
 }
 
 /* A case has room for so many flows: what does not fit is skipped with its reason. */
@@ -465,7 +461,7 @@ TEST(loads_take_the_way_of_a_chase) {
     assert_int_equal(def->flows[1].source.index, i);
     assert_int_equal(def->flows[1].target.index, 2);
     assert_int_equal(def->payload_bytes, 0);
-    assert_non_null(strstr(def->definition, "\"flows\":[{\"role\":\"load\""));
+    assert_contains(def->definition, "\"flows\":[{\"role\":\"load\"");
   }
   setting.transfer.load_count = 0;
   make(machine_8xh100(), setting, 0);

@@ -2,10 +2,7 @@
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
 #include "engine/machine/machine.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
-
-#include <string.h>
 
 #define HEAD "schema_version = 1\nname = \"test\"\n"
 
@@ -54,7 +51,7 @@ TEST(processors_chase_through_every_nodes_memory) {
   assert_true(far->work->chase.by_processor);
   assert_int_equal(far->work->chase.node, 0);
   assert_int_equal(far->work->chase.memory.index, 1);
-  assert_non_null(strstr(far->definition, "\"node\":0,\"memory\":"));
+  assert_contains(far->definition, "\"node\":0,\"memory\":");
   assert_null(strstr(far->definition, "\"gpu\":"));
 }
 
@@ -66,7 +63,7 @@ TEST(green_contexts_are_in_the_definition) {
                           "sm_percent = 50\nsm_share = [\"blocks\", \"green_context\"]\n");
   assert_int_equal(made.plan->case_count, 2);
   assert_null(strstr(made.plan->cases[0].def.definition, "sm_share"));
-  assert_non_null(strstr(made.plan->cases[1].def.definition, "\"sm_share\":\"green_context\""));
+  assert_contains(made.plan->cases[1].def.definition, "\"sm_share\":\"green_context\"");
 }
 
 /* A load without ends takes those of the measured flow, in memory of its own kind. */
@@ -98,7 +95,7 @@ TEST(signals_are_flows_in_their_definition) {
       strstr(flag->definition, "\"op\":\"flag\",\"flags\":\"sender\",\"rounds\":100}]"));
   const struct case_def *many = planned_case(made.plan, "s/gpu0-gpu0/op=atomics");
   assert_int_equal(many->operations, 100 * 128 * 256);
-  assert_non_null(strstr(many->definition, "\"kernel\":{\"grid\":128,\"block\":256}"));
+  assert_contains(many->definition, "\"kernel\":{\"grid\":128,\"block\":256}");
   assert_int_equal(planned_case(made.plan, "h/gpu2-numa0:pinned")->operations, 16);
 }
 
@@ -122,7 +119,7 @@ TEST(signals_name_the_process_that_answers) {
   assert_int_equal(made.plan->case_count, 2 + 4 + 1);
   const struct case_def *flag = planned_case(made.plan, "s/gpu0-gpu1:fd:process1/op=flag");
   assert_int_equal(flag->work->signal.other.memory, MEMORY_VMM);
-  assert_non_null(strstr(flag->definition, "\"process\":1,\"share\":\"fd\""));
+  assert_contains(flag->definition, "\"process\":1,\"share\":\"fd\"");
   assert_int_equal(planned_case(made.plan, "s/gpu0-gpu1:vmm/op=flag")->work->signal.other.process,
                    0);
   const struct case_def *event = planned_case(made.plan, "s/gpu0-gpu0:ipc:process1/op=event");
@@ -148,6 +145,6 @@ TEST(bytes_are_divided_among_streams) {
   assert_int_equal(four->flows[3].size_bytes, 250);
   assert_int_equal(four->payload_bytes, 1003);
   assert_int_equal(four->flows[2].priority, STREAM_PRIORITY_HIGHEST);
-  assert_non_null(strstr(four->definition, "\"priority\":\"highest\""));
+  assert_contains(four->definition, "\"priority\":\"highest\"");
   assert_null(strstr(made.plan->cases[0].def.definition, "priority"));
 }

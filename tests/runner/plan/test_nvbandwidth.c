@@ -5,11 +5,7 @@
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
 #include "engine/machine/machine.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static struct planned plan_for(const char *machine_name) {
   const struct scenario_override size = {"transfer.size", "64MiB"}; /* whatever its own is */

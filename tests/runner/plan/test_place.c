@@ -1,13 +1,8 @@
 /* Which GPUs and NUMA nodes a selector means on a machine, and why it means none. */
-#include "engine/base/arena.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
 #include "schema/scenario/setting.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 /* The plan of copies from these nodes to these GPUs has the paths; a path may be a reason instead.
  */

@@ -1,15 +1,10 @@
 /* Names, keys, uniqueness, --only, order, refusals, estimates: what a plan makes of its cases. */
-#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/definition.h"
 #include "runner/plan/plan.h"
 #include "schema/scenario/setting.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 static struct setting host_to_device(void) {
   static const int32_t zero[] = {0};
@@ -248,7 +243,7 @@ TEST(a_copy_by_a_processor_says_where_that_is) {
     const struct case_def *def = &plan->cases[0].def;
     assert_null(plan->cases[0].skip_reason);
     assert_int_equal(def->flows[0].cpu.node, cases[i].node);
-    assert_non_null(strstr(def->definition, "\"method_version\":3"));
+    assert_contains(def->definition, "\"method_version\":3");
     const char *cpu = strstr(def->definition, "\"cpu\"");
     assert_true(cases[i].definition == NULL
                     ? cpu == NULL

@@ -4,11 +4,7 @@
 #include "engine/case/work.h"
 #include "engine/machine/machine.h"
 #include "schema/scenario/scenario.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static size_t count_with(const struct plan *plan, const char *part, bool skipped) {
   size_t count = 0;
@@ -150,7 +146,7 @@ TEST(chases_of_the_own_gpu) {
   assert_int_equal(global->work->chase.cache, CACHE_L2);
   assert_int_equal(global->operations, 4096);
   assert_int_equal(global->payload_bytes, 0);
-  assert_non_null(strstr(global->definition, "\"cache\":\"l2\",\"threads\":32,\"blocks\":1"));
+  assert_contains(global->definition, "\"cache\":\"l2\",\"threads\":32,\"blocks\":1");
   const struct case_def *shared = planned_case(made.plan, "c/gpu1:shared/threads=1/cache=l1/32KiB");
   assert_int_equal(shared->work->chase.footprint_bytes, 32 << 10);
   assert_null(strstr(shared->definition, "cache\":\"l"));
@@ -265,9 +261,9 @@ TEST(streams_of_the_host) {
   const struct case_def *def = planned_case(made.plan, "s/numa1:huge/threads=all/1MiB");
   assert_int_equal(def->work->stream.memory.index, 1);
   assert_int_equal(def->limit, LIMIT_UNKNOWN);
-  assert_non_null(strstr(def->definition, "\"threads\":0}"));
+  assert_contains(def->definition, "\"threads\":0}");
   /* As a trial finds them: what the first schema called warm. */
-  assert_non_null(strstr(def->definition, "\"host_cache\":\"warm\""));
+  assert_contains(def->definition, "\"host_cache\":\"warm\"");
   planned_fini(&made);
 }
 
@@ -313,9 +309,9 @@ TEST(ends_in_another_process) {
   const struct endpoint *source = &ipc->flows[0].source;
   assert_int_equal(source->process, 2);
   assert_int_equal(source->memory, MEMORY_DEVICE);
-  assert_non_null(strstr(ipc->definition,
-                         "\"source\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\","
-                         "\"process\":2,\"share\":\"ipc\"}"));
+  assert_contains(ipc->definition,
+                  "\"source\":{\"place\":\"gpu\",\"index\":0,\"memory\":\"device\","
+                  "\"process\":2,\"share\":\"ipc\"}");
   assert_int_equal(planned_case(made.plan, "b/gpu0:fd:process2-gpu1/4KiB")->flows[0].source.memory,
                    MEMORY_VMM);
   const struct case_def *own = planned_case(made.plan, "b/gpu0-gpu1/4KiB");
@@ -502,10 +498,10 @@ TEST(flows_that_share_a_stream) {
   }
   assert_int_equal(copies[0], 3);
   assert_int_equal(copies[1], 2);
-  assert_non_null(strstr(listed->definition, "\"size_bytes\":1048576,\"copies\":3,\"stream\":1}"));
+  assert_contains(listed->definition, "\"size_bytes\":1048576,\"copies\":3,\"stream\":1}");
   assert_null(strstr(listed->definition, "stream_order"));
-  assert_non_null(strstr(shuffled->definition, "],\"stream_order\":{\"shuffled\":1}"));
-  assert_non_null(strstr(own->definition, "\"size_bytes\":1048576,\"copies\":3}"));
+  assert_contains(shuffled->definition, "],\"stream_order\":{\"shuffled\":1}");
+  assert_contains(own->definition, "\"size_bytes\":1048576,\"copies\":3}");
 }
 
 /* A load repeats for as long as the others last, beside them. */

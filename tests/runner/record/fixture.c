@@ -1,20 +1,14 @@
 #include "tests/runner/record/fixture.h"
-#include "engine/base/arena.h"
 
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
 #include "engine/machine/check.h"
 #include "engine/machine/machine.h"
 #include "runner/plan/definition.h"
-#include "runner/record/database.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-RELEASE(record_close, struct record)
 
 /* Checks that hold in release builds of a benchmark too. */
 static void must(bool done, const char *what) {
@@ -236,6 +230,23 @@ enum status fixture_begin(const struct fixture *fixture, struct record **record,
                                        NULL, 0, err));
 }
 
+struct record *fixture_start(const struct fixture *fixture) {
+  struct record *record = NULL;
+  struct error err = {0};
+  enum status status = fixture_begin(fixture, &record, &err);
+  status = THEN(status, record_process_started(record, 0, 1, &err));
+  must(status == STATUS_OK, err.message);
+  return record;
+}
+
+struct database *fixture_open(const struct fixture *fixture, enum database_access access) {
+  struct database *database = NULL;
+  struct error err = {0};
+  const enum status status = database_open(fixture->path, access, &database, &err);
+  must(status == STATUS_OK, err.message);
+  return database;
+}
+
 static uint64_t next_random(uint64_t *state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return *state >> 33;
@@ -280,6 +291,14 @@ const struct case_report *fixture_report(struct fixture *fixture, uint32_t proce
   return &fixture->report;
 }
 
+void fixture_record_case(struct fixture *fixture, struct record *record, size_t index,
+                         size_t trial_count) {
+  struct error err = {0};
+  const enum status status =
+      record_case(record, &fixture->plan, fixture_report(fixture, 0, index, trial_count), &err);
+  must(status == STATUS_OK, err.message);
+}
+
 void fixture_record_run(struct fixture *fixture, uint32_t processes) {
   SCOPED(record_close_at) struct record *record = NULL;
   struct error err = {0};
@@ -290,8 +309,8 @@ void fixture_record_run(struct fixture *fixture, uint32_t processes) {
   must(status == STATUS_OK, err.message);
   status =
       record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, &check, 1, &err);
-  for (uint32_t process = 0; process < processes && status == STATUS_OK; process++) {
-    status = record_process_started(record, process, 100, &err);
+  for (uint32_t process = 0; process < processes; process++) {
+    status = THEN(status, record_process_started(record, process, 100, &err));
     for (size_t i = 0; i < FIXTURE_CASES && status == STATUS_OK; i++) {
       if (fixture->cases[i].skip_reason != NULL) {
         continue;
@@ -308,17 +327,11 @@ void fixture_record_run(struct fixture *fixture, uint32_t processes) {
                                         .pcie_generation = 5,
                                         .pcie_width = 16};
       status = record_telemetry(record, &sample, 1, &err);
-      if (status == STATUS_OK) {
-        status = record_case(record, &fixture->plan, report, &err);
-      }
+      status = THEN(status, record_case(record, &fixture->plan, report, &err));
     }
-    if (status == STATUS_OK) {
-      status = record_process_ended(record, process, &err);
-    }
+    status = THEN(status, record_process_ended(record, process, &err));
   }
-  if (status == STATUS_OK) {
-    status = record_end_run(record, "done", NULL, &err);
-  }
+  status = THEN(status, record_end_run(record, "done", NULL, &err));
   must(status == STATUS_OK, err.message);
 }
 
@@ -335,6 +348,13 @@ char *fixture_query(const struct fixture *fixture, const char *sql) {
   (void)sqlite3_finalize(stmt);
   (void)sqlite3_close(handle);
   return value;
+}
+
+void assert_query(const struct fixture *fixture, const char *sql, const char *expected) {
+  SCOPED(memory_free) char *value = fixture_query(fixture, sql);
+  if (strcmp(value, expected) != 0) {
+    fail_msg("%s\n  gives %s, not %s", sql, value, expected);
+  }
 }
 
 void fixture_execute(const char *path, const char *sql) {

@@ -4,10 +4,14 @@
  * 5 launch overhead. */
 #pragma once
 
+#include "runner/record/database.h"
 #include "runner/record/record.h"
 #include "runner/supervise/supervise.h"
 #include "schema/scenario/scenario.h"
 #include "tests/cmocka.h"
+
+RELEASE(database_close, struct database)
+RELEASE(record_close, struct record)
 
 enum { FIXTURE_CASES = 6, FIXTURE_SKIPPED = 2, FIXTURE_TRIALS_MAX = 4096 };
 
@@ -44,16 +48,25 @@ int fixture_tear_down(void **state);
 /* Opens the database and begins a run of the plan, without checks. */
 enum status fixture_begin(const struct fixture *fixture, struct record **record,
                           struct error *err) CHECK_RESULT;
+/* The same, with its first process; all is well. The caller closes it. */
+struct record *fixture_start(const struct fixture *fixture);
+/* Opens the database, in which all is well; the caller closes it. */
+struct database *fixture_open(const struct fixture *fixture, enum database_access access);
 /* Result of a case: the first two trials are warm-up, one is a gate time-out. Times differ between
  * processes and trials, and are the same every time. */
 const struct case_report *fixture_report(struct fixture *fixture, uint32_t process, size_t index,
                                          size_t trial_count);
+/* Records that result, of process 0; all is well. */
+void fixture_record_case(struct fixture *fixture, struct record *record, size_t index,
+                         size_t trial_count);
 /* A whole run of that many processes; asserts that all is well. Returns nothing: the run is the
  * latest. */
 void fixture_record_run(struct fixture *fixture, uint32_t processes);
 void fixture_set_fact(struct fixture *fixture, const char *name, const char *value);
 /* The first column of the first row of a query, as text, read by SQLite alone; caller frees. */
 char *fixture_query(const struct fixture *fixture, const char *sql);
+/* Asserts that it is this. */
+void assert_query(const struct fixture *fixture, const char *sql, const char *expected);
 /* Makes the database of a file of tests/data: "results-1002.sql". */
 void fixture_load(const struct fixture *fixture, const char *name);
 /* Runs SQL with a plain connection, on any file. */

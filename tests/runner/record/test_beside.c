@@ -1,13 +1,9 @@
 /* Whoever reads costs no measurement: a run goes on beside a database that others hold. */
-#include "engine/base/arena.h"
 #include "engine/base/clock.h"
 #include "runner/record/beside.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { READERS = 10, PROCESSES = 3, NONE = PROCESSES };
@@ -61,9 +57,7 @@ static char *record_run(struct fixture *fixture, struct readers *readers, uint32
     status = THEN(status, record_process_ended(record, process, &err));
   }
   status = THEN(status, record_end_run(record, "done", NULL, &err));
-  if (status != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(status, &err);
   char *place = record_place(record) != NULL ? strdup(record_place(record)) : NULL;
   record_close(record);
   return place;
@@ -72,16 +66,13 @@ static char *record_run(struct fixture *fixture, struct readers *readers, uint32
 /* What a run is, but for times of its own. */
 static char *content(const struct fixture *fixture, int run) {
   PRINTED(sql, 1024,
-          "SELECT r.status || ' ' || (SELECT group_concat(x) FROM (SELECT b.name || "
-          "p.ordinal || c.status || c.n || "
-          "c.median_ns || (SELECT sum(t.elapsed_ns) FROM trial t WHERE t.case_run = c.id) "
-          "|| (SELECT count(*) FROM case_note "
-          "n WHERE n.case_run = c.id) AS x FROM case_run c JOIN bench_case b ON b.id = "
-          "c.bench_case JOIN process p ON p.id = "
-          "c.process WHERE c.run = r.id ORDER BY 1)) || ' ' || (SELECT count(*) FROM "
-          "telemetry t WHERE t.run = r.id) || ' ' || "
-          "(SELECT count(*) FROM process p WHERE p.run = r.id AND ended_at_ns > 0) FROM run "
-          "r WHERE r.id = %d",
+          "SELECT r.status || ' ' || (SELECT group_concat(x) FROM (SELECT b.name || p.ordinal || "
+          "c.status || c.n || c.median_ns || (SELECT sum(t.elapsed_ns) FROM trial t WHERE "
+          "t.case_run = c.id) || (SELECT count(*) FROM case_note n WHERE n.case_run = c.id) AS x "
+          "FROM case_run c JOIN bench_case b ON b.id = c.bench_case JOIN process p ON p.id = "
+          "c.process WHERE c.run = r.id ORDER BY 1)) || ' ' || (SELECT count(*) FROM telemetry t "
+          "WHERE t.run = r.id) || ' ' || (SELECT count(*) FROM process p WHERE p.run = r.id AND "
+          "ended_at_ns > 0) FROM run r WHERE r.id = %d",
           run);
   return fixture_query(fixture, sql);
 }
@@ -139,8 +130,7 @@ TEST(killed_run_is_added_and_kept) {
   readers_release(&readers);
   assert_ok(beside_take_up(fixture->path, &left, err), err);
   assert_int_equal(left, 1);
-  SCOPED(memory_free) char *runs = fixture_query(fixture, "SELECT group_concat(status) FROM run");
-  assert_string_equal(runs, "done,running");
+  assert_query(fixture, "SELECT group_concat(status) FROM run", "done,running");
 }
 
 /* One that cannot be added, first by its name, keeps no other from it. */
@@ -153,14 +143,11 @@ TEST(bad_file_blocks_no_other) {
   assert_non_null(place);
   readers_release(&readers);
   PRINTED(bad, 128, "%s-run-!.db", fixture->path);
-  FILE *file = fopen(bad, "w");
-  assert_non_null(file);
-  (void)fputs("This is no database.\n", file);
-  assert_int_equal(fclose(file), 0);
+  write_text(bad, "This is no database.\n");
   const enum status status = beside_take_up(fixture->path, &left, err);
   assert_int_not_equal(status, STATUS_OK);
   assert_int_not_equal(status, STATUS_TIMEOUT);
-  assert_non_null(strstr(err->message, bad));
+  assert_contains(err->message, bad);
   assert_int_equal(left, 1);
   assert_int_equal(access(bad, F_OK), 0);
   assert_int_not_equal(access(place, F_OK), 0);

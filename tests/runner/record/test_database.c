@@ -1,21 +1,15 @@
-#include "engine/base/arena.h"
 #include "runner/record/database.h"
 
 #include "engine/machine/machine.h"
 #include "runner/record/manage.h"
 #include "runner/record/migrate.h"
 #include "schema/results/results_sql.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-RELEASE(database_close, struct database)
 
 enum { NOBODY = 65534, SHORT_WAIT_MS = 50 };
 
@@ -28,11 +22,9 @@ static void assert_refused(const char *path, enum database_access access, enum s
   (void)stat(path, &before);
   struct database *database = NULL;
   struct error err = {0};
-  enum status status = database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err);
-  if (status != expected || strstr(err.message, words) == NULL ||
-      strstr(err.message, path) == NULL) {
-    fail_msg("%s: %s, %s", path, status_text(status), err.message);
-  }
+  assert_fails(database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err), expected, &err,
+               words);
+  assert_contains(err.message, path);
   assert_null(database);
   assert_null(strchr(err.message, '\n'));
   assert_null(strstr(err.message, "database/")); /* no name of a statement */
@@ -44,17 +36,8 @@ static void assert_refused(const char *path, enum database_access access, enum s
 static void assert_opens(const char *path, enum database_access access) {
   SCOPED(database_close_at) struct database *database = NULL;
   struct error err = {0};
-  if (database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err), &err);
   assert_int_equal(database->version, migrate_latest_version());
-}
-
-static void write_file(const char *path, const char *content) {
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  assert_true(fputs(content, file) >= 0);
-  assert_int_equal(fclose(file), 0);
 }
 
 FIXTURE_TEST(new_database_is_created_with_its_directory) {
@@ -68,27 +51,25 @@ FIXTURE_TEST(new_database_is_created_with_its_directory) {
   *strrchr(path, '/') = '\0';
   assert_int_equal(rmdir(path), 0);
   assert_int_equal(rmdir(folder), 0);
-  write_file(fixture->path, ""); /* as mktemp makes it */
+  write_text(fixture->path, ""); /* as mktemp makes it */
   assert_opens(fixture->path, DATABASE_WRITE);
 }
 
 FIXTURE_TEST(connections_have_safe_settings) {
-  struct database *database = NULL;
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
-  int value = 0;
-  assert_int_equal(sqlite3_db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, -1, &value),
-                   SQLITE_OK);
-  assert_int_equal(value, 1);
-  assert_int_equal(sqlite3_db_config(database->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &value),
-                   SQLITE_OK);
-  assert_int_equal(value, 0);
-  assert_int_equal(sqlite3_db_config(database->handle, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &value),
-                   SQLITE_OK);
-  assert_int_equal(value, 1);
+  static const struct {
+    int setting, value;
+  } SAFE[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+              {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+              {SQLITE_DBCONFIG_ENABLE_FKEY, 1}};
+  struct database *database = fixture_open(fixture, DATABASE_WRITE);
+  for (size_t i = 0; i < COUNT_OF(SAFE); i++) {
+    int value = -1;
+    assert_int_equal(sqlite3_db_config(database->handle, SAFE[i].setting, -1, &value), SQLITE_OK);
+    assert_int_equal(value, SAFE[i].value);
+  }
   assert_null(database->network_file_system);
   database_close(database);
-  SCOPED(memory_free) char *mode = fixture_query(fixture, "pragma journal_mode");
-  assert_string_equal(mode, "delete");
+  assert_query(fixture, "pragma journal_mode", "delete");
 }
 
 FIXTURE_TEST(special_names_are_files) {
@@ -108,7 +89,7 @@ FIXTURE_TEST(other_files_are_refused_unchanged) {
     assert_refused(fixture->folder, both[i], STATUS_INVALID, "is a directory");
     assert_refused(fifo, both[i], STATUS_INVALID, "is not a regular file");
     assert_refused("/dev/null", both[i], STATUS_INVALID, "is not a regular file");
-    write_file(fixture->path, "# a text that is much longer than nothing\n");
+    write_text(fixture->path, "# a text that is much longer than nothing\n");
     assert_refused(fixture->path, both[i], STATUS_INVALID, "is not a results database");
     assert_int_equal(unlink(fixture->path), 0);
     fixture_execute(fixture->path, "create table t (x); pragma user_version = 7;");
@@ -122,7 +103,7 @@ FIXTURE_TEST(other_files_are_refused_unchanged) {
 
 FIXTURE_TEST(missing_database_is_not_found) {
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
-  write_file(fixture->path, "");
+  write_text(fixture->path, "");
   assert_refused(fixture->path, DATABASE_READ, STATUS_NOT_FOUND, "no results at");
   assert_int_equal(unlink(fixture->path), 0);
   fixture_execute(fixture->path, "vacuum");
@@ -145,8 +126,7 @@ FIXTURE_TEST(newer_schema_is_read_or_refused) {
   PRINTED(message, 96, "newer haul (schema 1.999, this one knows 1.%d) and cannot be added to",
           migrate_latest_version() % MIGRATE_VERSIONS_PER_MAJOR);
   assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, message);
-  struct database *database = NULL;
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+  struct database *database = fixture_open(fixture, DATABASE_READ);
   assert_int_equal(database->version, 1999);
   database_close(database);
   fixture_execute(fixture->path, "pragma user_version = 2000");
@@ -214,15 +194,14 @@ TEST(migrations_lead_to_different_versions) {
 
 /* Tables and views of somebody else are told, and such a file is not written. */
 FIXTURE_TEST(tables_of_others_are_read_and_not_written) {
-  struct database *database = NULL;
   fixture_load(fixture, "results-1003.sql");
   fixture_execute(fixture->path,
                   "create table mine (x); create view mine_too as select x from mine");
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+  struct database *database = fixture_open(fixture, DATABASE_READ);
   assert_string_equal(database->foreign, "table mine, view mine_too");
   database_close(database);
-  assert_int_equal(database_open(fixture->path, DATABASE_WRITE, &database, err), STATUS_INVALID);
-  assert_non_null(strstr(err->message, "its schema is not haul's (table mine, view mine_too)"));
+  assert_fails(database_open(fixture->path, DATABASE_WRITE, &database, err), STATUS_INVALID, err,
+               "its schema is not haul's (table mine, view mine_too)");
   fixture_execute(fixture->path, "insert into mine select x from mine_too");
 }
 
@@ -234,21 +213,20 @@ FIXTURE_TEST(tables_of_others_are_read_and_not_written) {
   }
 
 /* Migrates to a made-up schema 1.999, later than any; afterwards the database has that version. */
-static enum status migrate_made_up(const char *path, const char *last, int version) {
+static enum status migrate_made_up(const struct fixture *fixture, const char *last, int version) {
   const struct embedded_file files[] = {
       MIGRATION("1002_first", "never run"),
       MIGRATION("1998_mood", "ALTER TABLE run ADD COLUMN mood TEXT; PRAGMA user_version = 1998;"),
       MIGRATION("1999_last", last),
   };
-  struct database *database = NULL;
   struct error err = {0};
-  assert_ok(database_open(path, DATABASE_WRITE, &database, &err), &err);
+  struct database *database = fixture_open(fixture, DATABASE_WRITE);
   enum status status = migrate_run_files(database, files, 3, &err);
   if (status != STATUS_OK) {
-    assert_non_null(strstr(err.message, "setting up the results database"));
+    assert_contains(err.message, "setting up the results database");
   }
   database_close(database);
-  assert_ok(database_open(path, DATABASE_READ, &database, &err), &err);
+  database = fixture_open(fixture, DATABASE_READ);
   assert_int_equal(database->version, version);
   database_close(database);
   return status;
@@ -272,14 +250,12 @@ FIXTURE_TEST(migrations_are_applied_all_or_none) {
   fixture_load(fixture, "results-1002.sql");
   SCOPED(memory_free) char *before = fixture_query(fixture, RATES);
   for (size_t i = 0; i < COUNT_OF(LAST); i++) {
-    assert_int_equal(migrate_made_up(fixture->path, LAST[i].last, LAST[i].version), LAST[i].status);
-    SCOPED(memory_free) char *after = fixture_query(fixture, RATES);
-    assert_string_equal(after, before);
-    SCOPED(memory_free)
-    char *added = fixture_query(
-        fixture, "select (select count(*) from sqlite_master where name = 'later') + "
-                 "(select count(*) from pragma_table_info('run') where name = 'mood')");
-    assert_string_equal(added, LAST[i].status == STATUS_OK ? "2" : "0");
+    assert_int_equal(migrate_made_up(fixture, LAST[i].last, LAST[i].version), LAST[i].status);
+    assert_query(fixture, RATES, before);
+    assert_query(fixture,
+                 "select (select count(*) from sqlite_master where name = 'later') + "
+                 "(select count(*) from pragma_table_info('run') where name = 'mood')",
+                 LAST[i].status == STATUS_OK ? "2" : "0");
   }
 }
 
@@ -289,17 +265,13 @@ FIXTURE_TEST(write_ahead_mode_is_kept) {
   fixture_execute(fixture->path, "pragma journal_mode = wal");
   fixture_record_run(fixture, 1);
   assert_opens(fixture->path, DATABASE_READ);
-  SCOPED(memory_free) char *mode = fixture_query(fixture, "pragma journal_mode");
-  assert_string_equal(mode, "wal");
-  SCOPED(memory_free) char *runs = fixture_query(fixture, "select count(*) from run");
-  assert_string_equal(runs, "2");
+  assert_query(fixture, "pragma journal_mode", "wal");
+  assert_query(fixture, "select count(*) from run", "2");
 }
 
 FIXTURE_TEST(lock_held_too_long_is_reported) {
-  struct record *record = NULL;
-  assert_ok(record_open(fixture->path, &record, err), err);
-  record_close(record);
   sqlite3 *other = NULL;
+  database_close(fixture_open(fixture, DATABASE_WRITE));
   assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
   assert_int_equal(sqlite3_exec(other, "begin exclusive", NULL, NULL, NULL), SQLITE_OK);
   assert_refused(fixture->path, DATABASE_WRITE, STATUS_TIMEOUT, "keeps it locked");
@@ -327,8 +299,7 @@ static bool wait_until(void *context, uint64_t waited_ms) {
 }
 
 FIXTURE_TEST(lock_wait_is_decided_by_caller) {
-  struct database *database = NULL;
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
+  struct database *database = fixture_open(fixture, DATABASE_WRITE);
   struct patience patience = {.until = 5};
   assert_int_equal(sqlite3_open(fixture->path, &patience.other), SQLITE_OK);
   assert_int_equal(sqlite3_exec(patience.other, "begin exclusive", NULL, NULL, NULL), SQLITE_OK);
@@ -344,25 +315,21 @@ FIXTURE_TEST(lock_wait_is_decided_by_caller) {
   assert_int_equal(sqlite3_close(patience.other), SQLITE_OK);
 }
 
-FIXTURE_TEST(clock_set_back_is_noticed) {
-  struct record *record = NULL;
+static int64_t clock_lag_ns(const struct fixture *fixture) {
+  SCOPED(record_close_at) struct record *record = NULL;
+  struct error err = {0};
   int64_t lag_ns = -1;
-  assert_ok(record_open(fixture->path, &record, err), err);
-  assert_ok(record_clock_lag(record, &lag_ns, err), err);
-  assert_int_equal(lag_ns, 0); /* no run at all */
-  record_close(record);
+  assert_ok(record_open(fixture->path, &record, &err), &err);
+  assert_ok(record_clock_lag(record, &lag_ns, &err), &err);
+  return lag_ns;
+}
 
+FIXTURE_TEST(clock_set_back_is_noticed) {
+  assert_int_equal(clock_lag_ns(fixture), 0); /* no run at all */
   fixture_record_run(fixture, 1);
-  assert_ok(record_open(fixture->path, &record, err), err);
-  assert_ok(record_clock_lag(record, &lag_ns, err), err);
-  assert_int_equal(lag_ns, 0);
-  record_close(record);
-
+  assert_int_equal(clock_lag_ns(fixture), 0);
   fixture_execute(fixture->path, "update run set started_at_ns = started_at_ns + 3600000000000");
-  assert_ok(record_open(fixture->path, &record, err), err);
-  assert_ok(record_clock_lag(record, &lag_ns, err), err);
-  assert_in_range(lag_ns, INT64_C(3000000000000), INT64_C(3600000000000));
-  record_close(record);
+  assert_in_range(clock_lag_ns(fixture), INT64_C(3000000000000), INT64_C(3600000000000));
 }
 
 /* Rights do not bind root: look as somebody else. */
@@ -398,13 +365,8 @@ static void look_at_unreadable(struct fixture *fixture) {
 }
 
 static void look_at_read_only(struct fixture *fixture) {
-  SCOPED(database_close_at) struct database *database = NULL;
-  struct error err = {0};
   must_refuse(fixture->path, DATABASE_WRITE, STATUS_DENIED, "cannot write");
-  if (database_open(fixture->path, DATABASE_READ, &database, &err) != STATUS_OK) {
-    fprintf(stderr, "%s\n", err.message);
-    _exit(2);
-  }
+  database_close(fixture_open(fixture, DATABASE_READ));
 }
 
 static void look_at_read_only_folder(struct fixture *fixture) {
@@ -435,10 +397,8 @@ FIXTURE_TEST(links_between_gpus_that_are_not_there_are_left_out) {
   fixture_record_run(fixture, 1);
   struct machine *read[2];
   for (size_t i = 0; i < 2; i++) {
-    struct database *database = NULL;
-    read[i] = calloc(1, sizeof *read[i]);
-    assert_non_null(read[i]);
-    assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+    struct database *database = fixture_open(fixture, DATABASE_READ);
+    read[i] = memory_new(1, sizeof *read[i]);
     assert_ok(run_machine_read(database, 1, read[i], err), err);
     database_close(database);
     fixture_execute(fixture->path,

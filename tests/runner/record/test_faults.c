@@ -1,19 +1,12 @@
 /* Every access to the disk fails in turn, once or from then on: recording, merging and migrating
  * end with one clear error or go on, and whatever was committed before stays whole. */
-#include "engine/base/arena.h"
 #include "runner/record/database.h"
 #include "runner/record/merge.h"
 #include "runner/record/migrate.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-RELEASE(database_close, struct database)
 
 /* ---- the disk: a VFS over the usual one in which the n-th access fails ----
  *
@@ -219,11 +212,6 @@ static bool faulty_disk_has_failed(void) {
 
 enum { TRIALS = 8, ACCESSES_MAX = 20000, WHOLE_MAX = 8 };
 
-struct bytes {
-  char *data;
-  size_t size;
-};
-
 /* What an attempt left behind without a journal, and what it said of that. */
 struct outcome {
   struct bytes database;
@@ -244,27 +232,10 @@ struct faults {
   size_t whole_count;
 };
 
-static struct bytes read_file(const char *path) {
-  struct bytes bytes = {0};
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  assert_int_equal(fseek(file, 0, SEEK_END), 0);
-  bytes.size = (size_t)ftell(file);
-  rewind(file);
-  bytes.data = calloc(1, bytes.size + 1);
-  assert_non_null(bytes.data);
-  assert_int_equal(fread(bytes.data, 1, bytes.size, file), bytes.size);
-  (void)fclose(file);
-  return bytes;
-}
-
 static void restore(const struct faults *faults) {
   PRINTED(journal, 128, "%.100s-journal", faults->fixture->path);
   (void)unlink(journal);
-  FILE *file = fopen(faults->fixture->path, "wb");
-  assert_non_null(file);
-  assert_int_equal(fwrite(faults->before.data, 1, faults->before.size, file), faults->before.size);
-  assert_int_equal(fclose(file), 0);
+  bytes_write(faults->fixture->path, faults->before);
 }
 
 /* The first column of the first row; caller frees. */
@@ -297,29 +268,19 @@ static enum status record_a_run(struct faults *faults, struct error *err) {
   struct record *record = NULL;
   faults->recorded = 0;
   faults->ended = false;
-  enum status status = record_open(fixture->path, &record, err);
-  if (status == STATUS_OK) {
-    status =
-        record_begin_run(record, &fixture->info, fixture->machine, &fixture->plan, NULL, 0, err);
-    if (status != STATUS_OK) { /* a run that is rolled back has no name */
-      assert_null(strstr(err->message, "cases were recorded"));
-    }
-  }
+  enum status status = fixture_begin(fixture, &record, err);
   const bool begun = status == STATUS_OK;
-  if (status == STATUS_OK) {
-    status = record_process_started(record, 0, 100, err);
+  if (!begun) { /* a run that is rolled back has no name */
+    assert_null(strstr(err->message, "cases were recorded"));
   }
+  status = THEN(status, record_process_started(record, 0, 100, err));
   for (size_t i = 0; i < 2 && status == STATUS_OK; i++) {
     status = record_case(record, &fixture->plan, fixture_report(fixture, 0, i, TRIALS), err);
     status = THEN(status, record_write_due(record, RECORD_GROUP_NS, err));
     faults->recorded += status == STATUS_OK;
   }
-  if (status == STATUS_OK) {
-    status = record_process_ended(record, 0, err);
-  }
-  if (status == STATUS_OK) {
-    status = record_end_run(record, "done", NULL, err);
-  }
+  status = THEN(status, record_process_ended(record, 0, err));
+  status = THEN(status, record_end_run(record, "done", NULL, err));
   if (begun && status != STATUS_OK) {
     struct error second = {0};
     faults->ended = record_end_run(record, "failed", err->message, &second) == STATUS_OK;
@@ -368,7 +329,8 @@ static void assert_whole(const struct faults *faults, enum status status, check 
 /* Most attempts leave the same few databases behind: each is looked at once. */
 static void assert_whole_once(struct faults *faults, enum status status, check *holds) {
   PRINTED(journal, 128, "%.100s-journal", faults->fixture->path);
-  struct outcome left = {read_file(faults->fixture->path), status, faults->recorded, faults->ended};
+  struct outcome left = {bytes_read(faults->fixture->path), status, faults->recorded,
+                         faults->ended};
   const bool settled = access(journal, F_OK) != 0;
   bool known = false;
   for (size_t i = 0; i < faults->whole_count && settled && !known; i++) {
@@ -383,7 +345,7 @@ static void assert_whole_once(struct faults *faults, enum status status, check *
   if (!known && settled && faults->whole_count < WHOLE_MAX) {
     faults->whole[faults->whole_count++] = left;
   } else {
-    free(left.database.data);
+    bytes_fini(&left.database);
   }
 }
 
@@ -467,14 +429,14 @@ static void migrated_is_whole(const struct faults *faults, struct database *data
 }
 
 static void fail_all(struct faults *faults, attempt *try, check *holds) {
-  faults->before = read_file(faults->fixture->path);
+  faults->before = bytes_read(faults->fixture->path);
   fail_each(faults, DISK_FAILS_ONCE, try, holds);
   fail_each(faults, DISK_FAILS, try, holds);
   fail_each(faults, DISK_IS_FULL, try, holds);
   fail_each(faults, DISK_IS_LOCKED, try, holds);
-  free(faults->before.data);
+  bytes_fini(&faults->before);
   for (size_t i = 0; i < faults->whole_count; i++) {
-    free(faults->whole[i].database.data);
+    bytes_fini(&faults->whole[i].database);
   }
 }
 
@@ -505,13 +467,10 @@ TEST_WITH(recording_survives_disk_faults, set_up, tear_down, struct faults *faul
 TEST_WITH(merging_survives_disk_faults, set_up, tear_down, struct faults *faults) {
   fixture_record_run(faults->fixture, 1);
   fixture_record_run(faults->input, 1);
-  struct bytes before = read_file(faults->input->path);
+  SCOPED(bytes_fini) struct bytes before = bytes_read(faults->input->path);
   fail_all(faults, merge_the_input, merged_is_whole);
-  struct bytes after = read_file(faults->input->path);
-  assert_int_equal(after.size, before.size);
-  assert_memory_equal(after.data, before.data, before.size);
-  free(before.data);
-  free(after.data);
+  SCOPED(bytes_fini) struct bytes after = bytes_read(faults->input->path);
+  assert_bytes_equal(after, before);
 }
 
 TEST_WITH(migrating_survives_disk_faults, set_up, tear_down, struct faults *faults) {

@@ -1,5 +1,4 @@
 /* What SQL of users can reach: every function and module of the linked SQLite is tried. */
-#include "engine/base/arena.h"
 #include "runner/record/guard.h"
 
 #include "runner/record/companion.h"
@@ -7,13 +6,7 @@
 #include "runner/record/merge.h"
 #include "runner/record/migrate.h"
 #include "runner/record/query.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-RELEASE(database_close, struct database)
 
 struct opened {
   struct fixture *fixture;
@@ -104,7 +97,7 @@ TEST(every_function_is_safe_or_refused, struct opened *opened) {
 
 TEST(rows_are_gathered_for_haul_alone, struct opened *opened) {
   assert_int_not_equal(run(opened->query, "SELECT gather(1, 2)", err), STATUS_OK);
-  assert_non_null(strstr(err->message, "gather() is for the statements of haul alone"));
+  assert_contains(err->message, "gather() is for the statements of haul alone");
 }
 
 TEST(every_module_is_gone_but_those_of_json, struct opened *opened) {
@@ -145,15 +138,14 @@ TEST(virtual_tables_are_refused, struct opened *opened) {
   struct fixture *fixture = opened->fixture;
   struct query *query = NULL;
   struct database *database = NULL;
-  SCOPED(memory_free) char *copy = NULL;
-  assert_true(asprintf(&copy, "%s/foreign.db", fixture->folder) > 0);
+  PRINTED(copy, 96, "%s/foreign.db", fixture->folder);
   PRINTED(sql, 256, "VACUUM INTO '%s'", copy);
   fixture_execute(fixture->path, sql);
   fixture_execute(copy, "PRAGMA writable_schema = ON; "
                         "INSERT INTO sqlite_master VALUES ('table', 'words', 'words', 0, "
                         "'CREATE VIRTUAL TABLE words USING fts3(x, tokenize=simple)');");
-  assert_int_equal(query_open(copy, &query, err), STATUS_INVALID);
-  assert_non_null(strstr(err->message, "foreign.db: it has a virtual table (words)"));
+  assert_fails(query_open(copy, &query, err), STATUS_INVALID, err,
+               "foreign.db: it has a virtual table (words)");
   assert_int_equal(database_open(copy, DATABASE_WRITE, &database, err), STATUS_INVALID);
   struct merge *merge = merge_new(fixture->path, NULL);
   struct merge_result result = {0};
@@ -178,45 +170,35 @@ TEST(listed_schema_is_what_migrations_make) {
   struct database *database = NULL;
   PRINTED(name, 32, "schemas/%d.txt", migrate_latest_version());
   SCOPED(memory_free) char *listed = database_sql(name);
-  SCOPED(memory_free) char *made = NULL;
-  size_t size = 0;
+  CAPTURE(made);
   assert_ok(database_open_temporary(&database, err), err);
-  FILE *stream = open_memstream(&made, &size);
-  assert_non_null(stream);
-  assert_ok(foreign_print(database, stream, err), err);
-  (void)fclose(stream);
+  assert_ok(foreign_print(database, made.stream, err), err);
   database_close(database);
-  if (strcmp(made, listed) != 0) {
+  if (strcmp(capture_text(&made), listed) != 0) {
     const char *place = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
     PRINTED(path, 256, "%s/haul-schema.txt", place);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    (void)fputs(made, file);
-    (void)fclose(file);
+    write_text(path, capture_text(&made));
     fail_msg("the schema is another one: cp %s schema/results/%s", path, name);
   }
 }
 
 /* A file that takes its time is read no longer than that. */
 TEST(reading_is_limited_in_time, struct opened *opened) {
-  SCOPED(database_close_at) struct database *database = NULL;
-  assert_ok(database_open(opened->fixture->path, DATABASE_READ, &database, err), err);
+  SCOPED(database_close_at)
+  struct database *database = fixture_open(opened->fixture, DATABASE_READ);
   assert_true(database->limit_ns >= UINT64_C(60000000000));
   database_limit_time(database, 1000000, NULL);
-  assert_int_equal(database_run_sql(database,
-                                    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM "
-                                    "n) SELECT count(*) FROM n",
-                                    err),
-                   STATUS_INVALID);
-  assert_non_null(strstr(err->message, "reading takes longer than"));
+  static const char ENDLESS[] = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                                "SELECT count(*) FROM n";
+  assert_fails(database_run_sql(database, ENDLESS, err), STATUS_INVALID, err,
+               "reading takes longer than");
 }
 
 /* A journal, planted after the file was judged, that names another file. */
 TEST(no_super_journal_is_opened, struct opened *opened) {
   sqlite3_vfs *vfs = sqlite3_vfs_find(companion_vfs());
-  SCOPED(memory_free) sqlite3_file *file = calloc(1, (size_t)vfs->szOsFile);
+  SCOPED(memory_free) sqlite3_file *file = memory_new(1, (size_t)vfs->szOsFile);
   int flags = 0;
-  assert_non_null(file);
   assert_int_equal(vfs->xOpen(vfs, opened->fixture->path, file,
                               SQLITE_OPEN_READONLY | SQLITE_OPEN_SUPER_JOURNAL, &flags),
                    SQLITE_CANTOPEN);

@@ -3,12 +3,9 @@
 #include "runner/record/database.h"
 #include "runner/record/merge.h"
 #include "runner/record/record.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
 
 #include <glob.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 RELEASE(record_close, struct record)

@@ -2,8 +2,6 @@
 #include "runner/record/node_list.h"
 #include "tests/cmocka.h"
 
-#include <string.h>
-
 static void assert_expands(const char *text, const char *expected) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct node_list list = {0};

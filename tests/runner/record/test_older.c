@@ -1,21 +1,14 @@
 /* Databases that earlier versions made, tests/data/results-*.sql, opened for reading. */
-#include "engine/base/arena.h"
 #include "runner/record/migrate.h"
 #include "runner/record/query.h"
 #include "runner/record/results.h"
 #include "runner/record/saved.h"
 #include "schema/results/results_sql.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 RELEASE(query_close, struct query)
-
-RELEASE(database_close, struct database)
 
 RELEASE(results_free, struct results)
 
@@ -34,19 +27,6 @@ static void for_each_recorded(struct fixture *fixture,
     look(fixture, name);
   }
   globfree(&files);
-}
-
-static char *file_content(const char *path, size_t *size) {
-  char *content = NULL;
-  FILE *to = open_memstream(&content, size);
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
-    (void)fputc(c, to);
-  }
-  (void)fclose(file);
-  (void)fclose(to);
-  return content;
 }
 
 static void query_must_run(struct query *query, const char *sql, const char *saved,
@@ -94,9 +74,7 @@ static void statements_must_prepare(struct database *database, const struct embe
 }
 
 static void look_with_everything(struct fixture *fixture, const char *name) {
-  size_t size_before = 0;
-  size_t size_after = 0;
-  SCOPED(memory_free) char *before = file_content(fixture->path, &size_before);
+  SCOPED(bytes_fini) struct bytes before = bytes_read(fixture->path);
   struct query *query = NULL;
   struct error err = {0};
   SCOPED(arena_fini) struct arena arena = {0};
@@ -123,9 +101,8 @@ static void look_with_everything(struct fixture *fixture, const char *name) {
   assert_true(count >= 7);
   (void)sqlite3_finalize(views);
   query_close(query);
-  SCOPED(memory_free) char *after = file_content(fixture->path, &size_after);
-  assert_int_equal(size_after, size_before);
-  assert_memory_equal(after, before, size_before);
+  SCOPED(bytes_fini) struct bytes after = bytes_read(fixture->path);
+  assert_bytes_equal(after, before);
 }
 
 FIXTURE_TEST(everything_reads_every_recorded_database) {
@@ -133,21 +110,19 @@ FIXTURE_TEST(everything_reads_every_recorded_database) {
 }
 
 FIXTURE_TEST(copy_is_noted_and_not_written) {
-  struct database *database = NULL;
   SCOPED(arena_fini) struct arena arena = {0};
   fixture_load(fixture, "results-1002.sql");
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+  struct database *database = fixture_open(fixture, DATABASE_READ);
   assert_int_equal(database->file_version, 1002);
-  const char *note = database_copy_note(database, &arena);
-  assert_non_null(note);
-  assert_non_null(strstr(note, "results.db has the older schema 1.2, so it is read through a "
-                               "temporary copy. To change it to "));
+  assert_contains(database_copy_note(database, &arena),
+                  "results.db has the older schema 1.2, so it is read through a temporary copy. To "
+                  "change it to ");
   assert_int_equal(database_begin(database, err), STATUS_DENIED);
   database_close(database);
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
+  database = fixture_open(fixture, DATABASE_WRITE);
   assert_null(database_copy_note(database, &arena));
   database_close(database);
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+  database = fixture_open(fixture, DATABASE_READ);
   assert_null(database_copy_note(database, &arena));
   database_close(database);
 }
@@ -163,20 +138,16 @@ FIXTURE_TEST(write_ahead_mode_is_read) {
 
 /* A scenario that an earlier version recorded means what it meant. */
 FIXTURE_TEST(warm_caches_of_before_are_as_they_were) {
-  struct database *database = NULL;
   fixture_load(fixture, "results-1002.sql");
   fixture_execute(
       fixture->path,
       "update scenario set resolved = 'host_cache = \"warm\", '"
       "  || 'host_cache = [\"warm\", \"flushed\"], host_cache = [\"flushed\", \"warm\"], '"
       "  || 'device_cache = \"warm\"' where id = 1");
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, err), err);
-  database_close(database);
-  SCOPED(memory_free)
-  char *resolved = fixture_query(fixture, "select resolved from scenario where id = 1");
-  assert_non_null(strstr(resolved, "host_cache = \"as_is\", host_cache = [\"as_is\", \"flushed\"], "
-                                   "host_cache = [\"flushed\", \"as_is\"], "
-                                   "device_cache = \"warm\""));
+  database_close(fixture_open(fixture, DATABASE_WRITE));
+  assert_query(fixture, "select resolved from scenario where id = 1",
+               "host_cache = \"as_is\", host_cache = [\"as_is\", \"flushed\"], "
+               "host_cache = [\"flushed\", \"as_is\"], device_cache = \"warm\"");
 }
 
 static void expect_count(const struct fixture *fixture, const char *name, const char *sql,
@@ -191,9 +162,8 @@ static void expect_count(const struct fixture *fixture, const char *name, const 
  * comparisons read of it is marked too. */
 static void look_at_peaks(struct fixture *fixture, const char *name) {
   static const char *const VIEWS[] = {"v_case", "v_run_case", "v_pair", "v_driver"};
-  SCOPED(database_close_at) struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = fixture_open(fixture, DATABASE_WRITE);
   struct error err = {0};
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   for (size_t i = 0; i < COUNT_OF(VIEWS); i++) {
     PRINTED(sql, 256, "select count(*) from %s where (percent_of_peak > 101) is not above_peak",
             VIEWS[i]);
@@ -215,9 +185,7 @@ static void look_at_peaks_and_wrong_ones(struct fixture *fixture, const char *na
   look_at_peaks(fixture, name);
   fixture_execute(fixture->path, "update plan_case set peak_bytes_per_second = 1 + "
                                  "peak_bytes_per_second / 10 where bench_case % 2 = 0");
-  SCOPED(memory_free)
-  char *above = fixture_query(fixture, "select count(*) > 0 from v_case where above_peak");
-  assert_string_equal(above, "1");
+  assert_query(fixture, "select count(*) > 0 from v_case where above_peak", "1");
   look_at_peaks(fixture, name);
 }
 

@@ -1,16 +1,10 @@
-#include "engine/base/arena.h"
 #include "runner/record/migrate.h"
 #include "runner/record/query.h"
 
 #include "runner/record/saved.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-RELEASE(record_close, struct record)
 
 RELEASE(query_close, struct query)
 
@@ -43,21 +37,18 @@ TEST_GROUP(set_up, tear_down);
 /* What a query gives as CSV; caller frees. */
 static char *csv_of(struct query *query, const char *sql, const char *saved,
                     const struct query_parameter *parameters, size_t count) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *stream = open_memstream(&text, &size);
-  struct table_options options = {.format = OUTPUT_CSV, .stream = stream};
+  CAPTURE(text);
+  struct table_options options = {.format = OUTPUT_CSV, .stream = text.stream};
   struct table *rows = table_new(&options);
   struct error err = {0};
   enum status status =
       sql != NULL ? query_run(query, sql, parameters, count, NULL, table_sink(rows), &err)
                   : query_run_saved(query, saved, parameters, count, NULL, table_sink(rows), &err);
   table_free(rows);
-  (void)fclose(stream);
   if (status != STATUS_OK) {
     fail_msg("%s: %s", sql != NULL ? sql : saved, err.message);
   }
-  return text;
+  return capture_take(&text);
 }
 
 static enum status run(struct query *query, const char *sql,
@@ -75,10 +66,7 @@ static enum status run(struct query *query, const char *sql,
 static void assert_refused(struct query *query, const char *sql, enum status expected,
                            const char *words) {
   struct error err = {0};
-  enum status status = run(query, sql, NULL, 0, NULL, &err);
-  if (status != expected || strstr(err.message, words) == NULL) {
-    fail_msg("%s: %s, %s", sql, status_text(status), err.message);
-  }
+  assert_fails(run(query, sql, NULL, 0, NULL, &err), expected, &err, words);
 }
 
 static void assert_csv(struct query *query, const char *sql,
@@ -107,14 +95,13 @@ TEST(parameters_are_bound, struct opened *opened) {
              "processes\r\n1\r\n");
   assert_csv(opened->query, "select typeof(:i), typeof($r), typeof(@t)", values, 3,
              "typeof(:i),typeof($r),typeof(@t)\r\ninteger,real,text\r\n");
-  assert_int_equal(run(opened->query, "select :x", NULL, 0, NULL, err), STATUS_USAGE);
-  assert_non_null(strstr(err->message, ":x has no value"));
-  assert_int_equal(run(opened->query, "select 1", &first, 1, NULL, err), STATUS_USAGE);
-  assert_non_null(strstr(err->message, "no parameter :run, and none at all"));
-  assert_int_equal(run(opened->query, "select :x, :y", NULL, 0, NULL, err), STATUS_USAGE);
-  assert_int_equal(run(opened->query, "select :x, :y", &first, 1, NULL, err), STATUS_USAGE);
-  assert_non_null(strstr(err->message, "no parameter :run: it has :x, :y"));
-  assert_int_equal(run(opened->query, "select ?", NULL, 0, NULL, err), STATUS_USAGE);
+  assert_refused(opened->query, "select :x", STATUS_USAGE, ":x has no value");
+  assert_refused(opened->query, "select :x, :y", STATUS_USAGE, "");
+  assert_refused(opened->query, "select ?", STATUS_USAGE, "");
+  assert_fails(run(opened->query, "select 1", &first, 1, NULL, err), STATUS_USAGE, err,
+               "no parameter :run, and none at all");
+  assert_fails(run(opened->query, "select :x, :y", &first, 1, NULL, err), STATUS_USAGE, err,
+               "no parameter :run: it has :x, :y");
   const struct query_parameter unknown = {"run", "tag:none"};
   assert_int_equal(run(opened->query, "select :run", &unknown, 1, NULL, err), STATUS_NOT_FOUND);
 }
@@ -160,74 +147,67 @@ TEST(writing_is_refused, struct opened *opened) {
 }
 
 TEST(mistakes_are_located, struct opened *opened) {
-  assert_int_equal(run(opened->query, "select *\n  form v_case", NULL, 0, NULL, err),
-                   STATUS_INVALID);
-  assert_non_null(strstr(err->message, "syntax error"));
+  assert_fails(run(opened->query, "select *\n  form v_case", NULL, 0, NULL, err), STATUS_INVALID,
+               err, "syntax error");
 #if SQLITE_VERSION_NUMBER >= 3038000
   assert_int_equal(err->position.line, 2);
   assert_int_equal(err->position.column, 3);
-  assert_non_null(strstr(err->message, "line 2, column 3: near \"form\""));
+  assert_contains(err->message, "line 2, column 3: near \"form\"");
 #endif
-  assert_refused(opened->query, "select nonsense from v_case", STATUS_INVALID, "nonsense");
-  assert_refused(opened->query, "select gpbs from v_case", STATUS_INVALID,
-                 "no such column: gpbs: did you mean \"gbps\"?");
-  assert_refused(opened->query, "select c.case_nme from v_case c", STATUS_INVALID,
-                 "no such column: c.case_nme: did you mean \"case_name\"?");
-  assert_refused(opened->query, "select host from v_run", STATUS_INVALID,
-                 "no such column: host: did you mean \"host_name\"?");
-  assert_refused(opened->query, "select v_run.\"\" from v_run", STATUS_INVALID,
-                 "no such column: v_run.; haul schema v_run lists its columns");
-  /* "id" is a column of other tables: it is not what was meant. */
-  assert_refused(opened->query, "select id from v_run", STATUS_INVALID,
-                 "no such column: id; haul schema v_run lists its columns");
-  assert_refused(opened->query, "select id from v_run, v_case", STATUS_INVALID,
-                 "no such column: id; haul schema views lists the views");
-  assert_refused(opened->query, "select serialised from v_run_case", STATUS_INVALID,
-                 "no such column: serialised in v_run_case; v_case has it: JOIN (SELECT DISTINCT "
-                 "run, bench_case, serialised FROM v_case) USING (run, bench_case)");
-  assert_refused(opened->query, "select verified from v_note", STATUS_INVALID,
-                 "verified in v_note; v_case has it: JOIN (SELECT DISTINCT run, case_run, "
-                 "verified FROM v_case) USING (run, case_run)");
-  assert_refused(opened->query, "select axes from v_result", STATUS_INVALID,
-                 "axes in v_result; v_run_case has it: JOIN (SELECT DISTINCT run, case_name, axes "
-                 "FROM v_run_case) USING (run, case_name)");
-  assert_refused(opened->query, "select sentence from v_run", STATUS_INVALID,
-                 "sentence in v_run; v_note_kind has it");
-  assert_refused(opened->query, "select ecc from v_gpu", STATUS_INVALID,
-                 "no such column: ecc; it is a fact: SELECT gpu, value FROM v_fact WHERE run = "
-                 ":run AND fact = 'ecc'");
-  assert_refused(opened->query, "select bandwidth from v_case", STATUS_INVALID,
-                 "did you mean \"gbps\"?");
-  assert_refused(opened->query, "select gbps from v_result", STATUS_INVALID,
-                 "did you mean \"value\"?");
-  assert_refused(opened->query, "select start_time from v_case", STATUS_INVALID,
-                 "did you mean \"case_started_at_ns\"?");
-  assert_refused(opened->query, "select run from v_run where scenario = \"quick\"", STATUS_INVALID,
-                 "no such column: quick; text goes in single quotes: 'quick'");
-  assert_refused(opened->query, "select run from v_run where scenario = quick", STATUS_INVALID,
-                 "no such column: quick; text goes in single quotes: 'quick'");
-  assert_refused(opened->query, "select * from v_runcase", STATUS_INVALID,
-                 "no such table: v_runcase: did you mean \"v_run_case\"?");
-  assert_refused(opened->query, "select 1 from trials", STATUS_INVALID,
-                 "no such table: trials: did you mean \"v_trial\"?");
-  assert_refused(opened->query, "select driver from v_case", STATUS_INVALID,
-                 "no such column: driver: did you mean \"driver_version\"?");
-  assert_refused(opened->query, "select median(gbps) from v_case", STATUS_INVALID,
-                 "v_case has the median");
-  assert_refused(opened->query, "select case, gbps from v_case", STATUS_INVALID,
-                 "the column is case_name");
-  assert_refused(opened->query, "describe v_run", STATUS_INVALID,
-                 "syntax error; haul schema v_run explains its columns");
-  assert_refused(opened->query, "select started_at from v_trial", STATUS_INVALID,
-                 "did you mean \"trial_started_at_ns\"?");
-  assert_refused(opened->query, "show tables", STATUS_INVALID, "haul schema views lists the views");
-  assert_refused(opened->query, "select * from whatever_else", STATUS_INVALID,
-                 "no such table: whatever_else; haul schema views lists the views");
-  /* Not quietly the text "ok". */
-  assert_refused(opened->query, "select 1 where status = \"ok\"", STATUS_INVALID, "no such column");
-  assert_refused(opened->query, "", STATUS_INVALID, "no SQL");
-  assert_refused(opened->query, " -- nothing\n", STATUS_INVALID, "no SQL");
-  assert_refused(opened->query, "select 1; select 2", STATUS_INVALID, "one statement at a time");
+}
+
+static const struct {
+  const char *sql, *words;
+} MISTAKES[] = {
+    {"select nonsense from v_case", "nonsense"},
+    {"select gpbs from v_case", "no such column: gpbs: did you mean \"gbps\"?"},
+    {"select c.case_nme from v_case c", "no such column: c.case_nme: did you mean \"case_name\"?"},
+    {"select host from v_run", "no such column: host: did you mean \"host_name\"?"},
+    {"select v_run.\"\" from v_run", "no such column: v_run.; haul schema v_run lists its columns"},
+    /* "id" is a column of other tables: it is not what was meant. */
+    {"select id from v_run", "no such column: id; haul schema v_run lists its columns"},
+    {"select id from v_run, v_case", "no such column: id; haul schema views lists the views"},
+    {"select serialised from v_run_case",
+     "no such column: serialised in v_run_case; v_case has it: JOIN (SELECT DISTINCT "
+     "run, bench_case, serialised FROM v_case) USING (run, bench_case)"},
+    {"select verified from v_note",
+     "verified in v_note; v_case has it: JOIN (SELECT DISTINCT run, case_run, "
+     "verified FROM v_case) USING (run, case_run)"},
+    {"select axes from v_result",
+     "axes in v_result; v_run_case has it: JOIN (SELECT DISTINCT run, case_name, axes "
+     "FROM v_run_case) USING (run, case_name)"},
+    {"select sentence from v_run", "sentence in v_run; v_note_kind has it"},
+    {"select ecc from v_gpu",
+     "no such column: ecc; it is a fact: SELECT gpu, value FROM v_fact WHERE run = "
+     ":run AND fact = 'ecc'"},
+    {"select bandwidth from v_case", "did you mean \"gbps\"?"},
+    {"select gbps from v_result", "did you mean \"value\"?"},
+    {"select start_time from v_case", "did you mean \"case_started_at_ns\"?"},
+    {"select run from v_run where scenario = \"quick\"",
+     "no such column: quick; text goes in single quotes: 'quick'"},
+    {"select run from v_run where scenario = quick",
+     "no such column: quick; text goes in single quotes: 'quick'"},
+    {"select * from v_runcase", "no such table: v_runcase: did you mean \"v_run_case\"?"},
+    {"select 1 from trials", "no such table: trials: did you mean \"v_trial\"?"},
+    {"select driver from v_case", "no such column: driver: did you mean \"driver_version\"?"},
+    {"select median(gbps) from v_case", "v_case has the median"},
+    {"select case, gbps from v_case", "the column is case_name"},
+    {"describe v_run", "syntax error; haul schema v_run explains its columns"},
+    {"select started_at from v_trial", "did you mean \"trial_started_at_ns\"?"},
+    {"show tables", "haul schema views lists the views"},
+    {"select * from whatever_else",
+     "no such table: whatever_else; haul schema views lists the views"},
+    /* Not quietly the text "ok". */
+    {"select 1 where status = \"ok\"", "no such column"},
+    {"", "no SQL"},
+    {" -- nothing\n", "no SQL"},
+    {"select 1; select 2", "one statement at a time"},
+};
+
+TEST(mistakes_are_explained, struct opened *opened) {
+  for (size_t i = 0; i < COUNT_OF(MISTAKES); i++) {
+    assert_refused(opened->query, MISTAKES[i].sql, STATUS_INVALID, MISTAKES[i].words);
+  }
 }
 
 /* The rest of the message behind these words, of a query that is refused; caller frees. */
@@ -336,7 +316,7 @@ TEST(every_saved_query_is_described_and_runs, struct opened *opened) {
     for (size_t p = 0; p < saved.parameter_count; p++) {
       assert_non_null(saved.parameters[p].standard);
       assert_non_null(saved.parameters[p].help);
-      assert_non_null(strstr(saved.sql, saved.parameters[p].name));
+      assert_contains(saved.sql, saved.parameters[p].name);
     }
     SCOPED(memory_free) char *text = csv_of(opened->query, NULL, saved.name, NULL, 0);
     char *heading = arena_format(&arena, ",%.*s,", (int)strcspn(text, "\r\n"), text);
@@ -375,13 +355,13 @@ TEST(reasons_that_differ_in_numbers_are_one) {
   fixture_execute(fixture->path, "UPDATE bench_case SET block = 'one'");
   assert_ok(query_open(fixture->path, &query, err), err);
   char *skipped = csv_of(query, NULL, "skipped", NULL, 0);
-  assert_non_null(strstr(skipped, "one,\"GPU 12 has no managed memory, and others like it\",3,"));
-  assert_non_null(strstr(skipped, "one,GPU 12 has no memory,1,"));
+  assert_contains(skipped, "one,\"GPU 12 has no managed memory, and others like it\",3,");
+  assert_contains(skipped, "one,GPU 12 has no memory,1,");
   free(skipped);
   SCOPED(memory_free) char *without = csv_of(query, NULL, "not-measured", NULL, 0);
   assert_non_null(
       strstr(without, "skipped,3,one,,\"GPU 12 has no managed memory, and others like it\","));
-  assert_non_null(strstr(without, "skipped,1,one,,GPU 12 has no memory,"));
+  assert_contains(without, "skipped,1,one,,GPU 12 has no memory,");
 }
 
 /* Cases without a row: the run ended, or was killed, before them. */
@@ -394,17 +374,17 @@ TEST(cases_of_a_stopped_run_are_not_measured) {
   fixture_execute(fixture->path, "UPDATE run SET status = 'interrupted', reason = 'out of time'");
   assert_ok(query_open(fixture->path, &query, err), err);
   char *text = csv_of(query, NULL, "not-measured", NULL, 0);
-  assert_non_null(strstr(text, "\r\nnot measured,2,"));
-  assert_non_null(strstr(text, ",out of time,"));
-  assert_non_null(strstr(text, "\r\nskipped,1,"));
+  assert_contains(text, "\r\nnot measured,2,");
+  assert_contains(text, ",out of time,");
+  assert_contains(text, "\r\nskipped,1,");
   free(text);
   fixture_execute(fixture->path, "UPDATE run SET processes = 2"); /* the second one did not come */
   SCOPED(memory_free) char *half = csv_of(query, NULL, "not-measured", NULL, 0);
-  assert_non_null(strstr(half, "\r\nnot measured,3,"));
-  assert_non_null(strstr(half, ",in 1 of 2 processes: out of time,"));
+  assert_contains(half, "\r\nnot measured,3,");
+  assert_contains(half, ",in 1 of 2 processes: out of time,");
   fixture_execute(fixture->path, "UPDATE run SET status = 'running', reason = NULL");
   text = csv_of(query, NULL, "not-measured", NULL, 0);
-  assert_non_null(strstr(text, ",\"the run was killed, or has not ended\","));
+  assert_contains(text, ",\"the run was killed, or has not ended\",");
   free(text);
 }
 
@@ -483,23 +463,22 @@ TEST(plots_of_saved_queries_have_their_columns, struct opened *opened) {
 TEST(saved_queries_take_parameters, struct opened *opened) {
   const struct query_parameter parameters[] = {{"run", "tag:nightly"}, {"block", "h*"}};
   SCOPED(memory_free) char *text = csv_of(opened->query, NULL, "run-table", parameters, 2);
-  assert_non_null(strstr(text, "h2d/numa0:pinned-gpu1/64MiB,55."));
-  assert_non_null(strstr(text, "host/numa0-numa1/4KiB"));
+  assert_contains(text, "h2d/numa0:pinned-gpu1/64MiB,55.");
+  assert_contains(text, "host/numa0-numa1/4KiB");
   assert_null(strstr(text, "d2d"));
   const struct query_parameter bad = {"limit", "many"};
   struct row_sink sink = {0};
-  assert_int_equal(query_run_saved(opened->query, "runs", &bad, 1, NULL, &sink, err), STATUS_USAGE);
-  assert_non_null(strstr(err->message, "must be a whole number"));
+  assert_fails(query_run_saved(opened->query, "runs", &bad, 1, NULL, &sink, err), STATUS_USAGE, err,
+               "must be a whole number");
   static const char *const NUMBERS[] = {"much", "0.9x", ""};
   for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
     const struct query_parameter share = {"share", NUMBERS[i]};
-    assert_int_equal(query_run_saved(opened->query, "knee", &share, 1, NULL, &sink, err),
-                     STATUS_USAGE);
-    assert_non_null(strstr(err->message, "must be a number"));
+    assert_fails(query_run_saved(opened->query, "knee", &share, 1, NULL, &sink, err), STATUS_USAGE,
+                 err, "must be a number");
   }
   assert_int_equal(query_run_saved(opened->query, "nope", NULL, 0, NULL, &sink, err),
                    STATUS_NOT_FOUND);
-  assert_non_null(strstr(err->message, "haul list queries lists all "));
+  assert_contains(err->message, "haul list queries lists all ");
 }
 
 /* Drivers may be exchanged more than once, as where two are measured in turn. */
@@ -513,9 +492,9 @@ TEST(a_change_back_is_a_row) {
   }
   assert_ok(query_open(fixture->path, &query, err), err);
   SCOPED(memory_free) char *text = csv_of(query, NULL, "changes", NULL, 0);
-  assert_non_null(strstr(text, ",driver_version,580.159.04,590.1.2,1,"));
-  assert_non_null(strstr(text, ",2\r\n"));
-  assert_non_null(strstr(text, ",driver_version,590.1.2,580.159.04,1,"));
+  assert_contains(text, ",driver_version,580.159.04,590.1.2,1,");
+  assert_contains(text, ",2\r\n");
+  assert_contains(text, ",driver_version,590.1.2,580.159.04,1,");
 }
 
 /* Runs have 100,000 cases: what is looked up for each of them must not go over all of the run. */

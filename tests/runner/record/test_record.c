@@ -1,4 +1,3 @@
-#include "engine/base/arena.h"
 #include "tests/runner/record/fixture.h"
 
 #include "engine/base/clock.h"
@@ -6,25 +5,11 @@
 #include "engine/machine/machine.h"
 #include "runner/record/database.h"
 #include "runner/record/manage.h"
-#include "tests/cmocka.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-RELEASE(record_close, struct record)
-
-RELEASE(database_close, struct database)
-
-static void assert_query(const struct fixture *fixture, const char *sql, const char *expected) {
-  SCOPED(memory_free) char *value = fixture_query(fixture, sql);
-  if (strcmp(value, expected) != 0) {
-    fail_msg("%s\n  gives %s, not %s", sql, value, expected);
-  }
-}
 
 FIXTURE_TEST(run_is_recorded_completely) {
   fixture_record_run(fixture, 2);
@@ -110,9 +95,7 @@ FIXTURE_TEST(flows_have_separate_times) {
 
 /* On another GPU's clock: no moment after the window's start, and no reason to lose the trial. */
 FIXTURE_TEST(unknown_start_is_not_a_number) {
-  struct record *record = NULL;
-  assert_ok(fixture_begin(fixture, &record, err), err);
-  assert_ok(record_process_started(record, 0, 100, err), err);
+  struct record *record = fixture_start(fixture);
   const struct case_report *report = fixture_report(fixture, 0, 1, 10);
   for (size_t i = 0; i < report->flow_trial_count; i++) {
     fixture->flow_trials[i].start_ns = fixture->flow_trials[i].flow == 1 ? UINT64_MAX : 7;
@@ -127,9 +110,7 @@ FIXTURE_TEST(unknown_start_is_not_a_number) {
 }
 
 FIXTURE_TEST(noise_is_recorded_where_there_is_any) {
-  struct record *record = NULL;
-  assert_ok(fixture_begin(fixture, &record, err), err);
-  assert_ok(record_process_started(record, 0, 100, err), err);
+  struct record *record = fixture_start(fixture);
   struct case_report report = *fixture_report(fixture, 0, 0, 10);
   assert_ok(record_case(record, &fixture->plan, &report, err), err);
   report = *fixture_report(fixture, 0, 1, 10);
@@ -153,10 +134,8 @@ FIXTURE_TEST(the_machine_of_a_run_is_read_back) {
   machine->node_distance[1][0] = 31;
   machine_add_fact(machine, "memory_node", 1, FACT_OK, "3");
   fixture_record_run(fixture, 1);
-  SCOPED(database_close_at) struct database *database = NULL;
-  SCOPED(memory_free) struct machine *read = calloc(1, sizeof *read);
-  assert_non_null(read);
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+  SCOPED(database_close_at) struct database *database = fixture_open(fixture, DATABASE_READ);
+  SCOPED(memory_free) struct machine *read = memory_new(1, sizeof *read);
   assert_ok(run_machine_read(database, 1, read, err), err);
   assert_string_equal(read->host_name, machine->host_name);
   assert_int_equal(read->gpu_count, 2);
@@ -271,12 +250,10 @@ FIXTURE_TEST(failures_are_recorded) {
 
 /* Cases in a group are not on disk before the group is; whatever writes next takes them along. */
 FIXTURE_TEST(small_cases_are_written_together) {
-  struct record *record = NULL;
-  assert_ok(fixture_begin(fixture, &record, err), err);
-  assert_ok(record_process_started(record, 0, 1, err), err);
+  struct record *record = fixture_start(fixture);
   const uint64_t start_ns = clock_now_ns();
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), err), err);
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), err), err);
+  fixture_record_case(fixture, record, 0, 10);
+  fixture_record_case(fixture, record, 1, 10);
   assert_ok(record_write_due(record, 0, err), err);
   if (clock_now_ns() - start_ns < RECORD_GROUP_NS) {
     assert_query(fixture, "select count(*) from case_run where status = 'ok'", "0");
@@ -285,7 +262,7 @@ FIXTURE_TEST(small_cases_are_written_together) {
   assert_query(fixture, "select count(*) from case_run where status = 'ok'", "2");
   assert_query(fixture, "select count(*) from trial", "20");
   assert_query(fixture, "select count(*) from flow_trial", "20");
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 3, 10), err), err);
+  fixture_record_case(fixture, record, 3, 10);
   assert_ok(record_end_run(record, "done", NULL, err), err);
   size_t counts[case_status_name_count];
   assert_ok(record_count_outcomes(record, counts, err), err);
@@ -298,15 +275,12 @@ FIXTURE_TEST(small_cases_are_written_together) {
 /* The others of its group are kept and counted, and the end of the run is written as well. */
 FIXTURE_TEST(a_refused_case_takes_no_other_along) {
   static const size_t CASES[] = {0, 0, 1}; /* a case a second time is refused */
-  struct record *record = NULL;
-  assert_ok(fixture_begin(fixture, &record, err), err);
-  assert_ok(record_process_started(record, 0, 1, err), err);
+  struct record *record = fixture_start(fixture);
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-    const struct case_report *report = fixture_report(fixture, 0, CASES[i], 10);
-    assert_ok(record_case(record, &fixture->plan, report, err), err);
+    fixture_record_case(fixture, record, CASES[i], 10);
   }
   assert_int_not_equal(record_write_due(record, RECORD_GROUP_NS, err), STATUS_OK);
-  assert_non_null(strstr(err->message, "2 cases were recorded and are kept"));
+  assert_contains(err->message, "2 cases were recorded and are kept");
   assert_ok(record_end_run(record, "failed", err->message, err), err);
   record_close(record);
   assert_query(fixture, "select count(*) || ' ' || count(distinct case_run) from trial", "20 2");
@@ -337,12 +311,10 @@ static const struct case_report *second_visit(struct fixture *fixture, struct vi
 
 /* Interrupted between two visits of case 1, which has two flows. */
 FIXTURE_TEST(visits_go_on_after_a_resume) {
-  struct record *record = NULL;
+  struct record *record = fixture_start(fixture);
   struct resumed_run resumed = {0};
   struct visits_found found = {.settled = SETTLED_BUDGET, .visits = 1};
   const char *key = fixture->cases[1].def.key;
-  assert_ok(fixture_begin(fixture, &record, err), err);
-  assert_ok(record_process_started(record, 0, 1, err), err);
   (void)fixture_report(fixture, 0, 1, 10);
   fixture->report.visits = &found;
   assert_ok(record_case(record, &fixture->plan, &fixture->report, err), err);
@@ -389,12 +361,10 @@ FIXTURE_TEST(visits_go_on_after_a_resume) {
 }
 
 FIXTURE_TEST(interrupted_run_is_resumed) {
-  struct record *record = NULL;
   struct resumed_run resumed = {0};
   fixture->info.only = "h*";
-  assert_ok(fixture_begin(fixture, &record, err), err);
-  assert_ok(record_process_started(record, 0, 1, err), err);
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 0, 10), err), err);
+  struct record *record = fixture_start(fixture);
+  fixture_record_case(fixture, record, 0, 10);
   assert_ok(record_write_due(record, RECORD_GROUP_NS, err), err);
   PRINTED(uuid, 33, "%s", record_run_uuid(record));
   assert_int_equal(strlen(uuid), 32);
@@ -408,15 +378,13 @@ FIXTURE_TEST(interrupted_run_is_resumed) {
   assert_string_equal(resumed.scenario_text, fixture->scenario.resolved);
 
   fixture_set_fact(fixture, "driver_version", "590.1.2");
-  assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err),
-                   STATUS_INVALID);
-  assert_non_null(strstr(err->message, "driver_version was 580.159.04 and is now 590.1.2"));
+  assert_fails(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err),
+               STATUS_INVALID, err, "driver_version was 580.159.04 and is now 590.1.2");
   fixture_set_fact(fixture, "driver_version", "580.159.04");
   const char *name = fixture->cases[3].def.name;
   fixture->cases[3].def.name = "host/other";
-  assert_int_equal(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err),
-                   STATUS_INVALID);
-  assert_non_null(strstr(err->message, "host/other is new"));
+  assert_fails(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err),
+               STATUS_INVALID, err, "host/other is new");
   fixture->cases[3].def.name = name;
 
   assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
@@ -426,12 +394,12 @@ FIXTURE_TEST(interrupted_run_is_resumed) {
   assert_false(record_has_case(record, 0, fixture->cases[1].def.key));
   assert_true(record_has_case(record, 1, fixture->cases[FIXTURE_SKIPPED].def.key));
   assert_ok(record_process_started(record, 0, 2, err), err);
-  assert_ok(record_case(record, &fixture->plan, fixture_report(fixture, 0, 1, 10), err), err);
+  fixture_record_case(fixture, record, 1, 10);
   /* The same case twice is refused, and leaves nothing behind. */
   assert_ok(record_write_due(record, RECORD_GROUP_NS, err), err);
-  assert_ok(record_case(record, &fixture->plan, &fixture->report, err), err);
+  fixture_record_case(fixture, record, 1, 10);
   assert_int_not_equal(record_write_due(record, RECORD_GROUP_NS, err), STATUS_OK);
-  assert_non_null(strstr(err->message, "1 cases were recorded and are kept"));
+  assert_contains(err->message, "1 cases were recorded and are kept");
   assert_ok(record_end_run(record, "done", NULL, err), err);
   assert_false(resumed.complete);
   assert_ok(record_resume_find(record, "latest", &resumed, err), err);
@@ -458,12 +426,11 @@ FIXTURE_TEST(full_disk_keeps_recorded_cases) {
       _exit(1);
     }
     enum status status = STATUS_OK;
-    for (uint32_t process = 0; process < 40 && status == STATUS_OK; process++) {
-      status = record_process_started(record, process, 1, err);
-      if (status == STATUS_OK) {
-        status = record_case(record, &fixture->plan,
-                             fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), err);
-      }
+    for (uint32_t process = 0; process < 40; process++) {
+      status = THEN(status, record_process_started(record, process, 1, err));
+      status =
+          THEN(status, record_case(record, &fixture->plan,
+                                   fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), err));
     }
     bool clear = status == STATUS_IO && strstr(err->message, fixture->path) != NULL &&
                  strstr(err->message, "no room for more") != NULL &&
@@ -512,9 +479,7 @@ FIXTURE_TEST(killed_writer_leaves_complete_cases) {
   (void)close(ready[1]);
 
   /* A reader plays the journal back. */
-  struct database *database = NULL;
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
-  database_close(database);
+  database_close(fixture_open(fixture, DATABASE_READ));
   assert_query(fixture, "pragma integrity_check", "ok");
   assert_query(fixture, "select count(*) >= 3 from v_case where process is not null", "1");
   assert_query(fixture,
@@ -592,11 +557,9 @@ static void make_microbenchmarks(struct fixture *fixture) {
 
 static void record_with_cycles(struct fixture *fixture) {
   static const size_t CASES[] = {0, 3, 4};
-  SCOPED(record_close_at) struct record *record = NULL;
-  struct error err = {0};
   fixture->info.processes = 1;
-  assert_ok(fixture_begin(fixture, &record, &err), &err);
-  assert_ok(record_process_started(record, 0, 100, &err), &err);
+  SCOPED(record_close_at) struct record *record = fixture_start(fixture);
+  struct error err = {0};
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     const struct case_report *report = fixture_report(fixture, 0, CASES[i], 50);
     fixture->outcome.clock = CLOCK_KERNEL;

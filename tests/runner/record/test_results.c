@@ -1,15 +1,11 @@
 /* What comparing reads of a database, and the names of several runs. */
-#include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
 #include "engine/machine/machine.h"
 #include "runner/record/results.h"
 #include "runner/record/selector.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct opened {
   struct fixture *fixture;
@@ -20,9 +16,7 @@ struct opened {
 /* Run 1 of three processes with tag a, run 2 of two with tag a, run 3 of one under another driver.
  */
 static int set_up(void **state) {
-  struct opened *opened = calloc(1, sizeof *opened);
-  struct error err = {0};
-  assert_non_null(opened);
+  struct opened *opened = memory_new(1, sizeof *opened);
   opened->fixture = fixture_new();
   opened->fixture->info.tag = "a";
   fixture_record_run(opened->fixture, 3);
@@ -30,7 +24,7 @@ static int set_up(void **state) {
   opened->fixture->info.tag = NULL;
   fixture_set_fact(opened->fixture, "driver_version", "590.1.2");
   fixture_record_run(opened->fixture, 1);
-  assert_ok(database_open(opened->fixture->path, DATABASE_WRITE, &opened->database, &err), &err);
+  opened->database = fixture_open(opened->fixture, DATABASE_WRITE);
   opened->results = results_new();
   *state = opened;
   return 0;
@@ -44,17 +38,17 @@ static int tear_down(void **state) {
   return 0;
 }
 
+#define OPENED_TEST(name) TEST_WITH(name, set_up, tear_down, struct opened *opened)
+
 static void add_runs(struct opened *opened, const int64_t *ids, size_t count) {
   struct error err = {0};
   for (size_t i = 0; i < count; i++) {
     const struct run_ref run = {.id = ids[i]};
-    if (results_add_runs(opened->results, opened->database, &run, 1, &err) != STATUS_OK) {
-      fail_msg("%s", err.message);
-    }
+    assert_ok(results_add_runs(opened->results, opened->database, &run, 1, &err), &err);
   }
 }
 
-TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(medians_equal_those_of_case_run) {
   struct results *m = opened->results;
   add_runs(opened, (const int64_t[]){1, 2, 1}, 3);
   assert_int_equal(m->run_count, 2); /* once each */
@@ -74,17 +68,16 @@ TEST_WITH(medians_equal_those_of_case_run, set_up, tear_down, struct opened *ope
       assert_true(m->medians[i].bench >= m->medians[i - 1].bench);
     }
   }
-  SCOPED(memory_free)
-  char *expected = fixture_query(opened->fixture,
-                                 "select count(*) || ' ' || cast(round(sum(median_ns)) as integer) "
-                                 "from case_run where run in (1, 2) and status = 'ok'");
   PRINTED(found, 64, "%zu %.0f", ok, round(sum));
-  assert_string_equal(found, expected);
+  assert_query(opened->fixture,
+               "select count(*) || ' ' || cast(round(sum(median_ns)) as integer) from case_run "
+               "where run in (1, 2) and status = 'ok'",
+               found);
 }
 
 /* From the interval of its trials; of noise that more trials do not average out, from their spread.
  * The first and the last process of run 1 have none. */
-TEST_WITH(medians_know_their_error, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(medians_know_their_error) {
   struct results *m = opened->results;
   fixture_execute(
       opened->fixture->path,
@@ -106,7 +99,7 @@ TEST_WITH(medians_know_their_error, set_up, tear_down, struct opened *opened) {
 
 /* Notes alike are one condition of their run. A result of the first process stands behind those of
  * all others: each is counted once, for its own run. */
-TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(conditions_count_the_results_that_were_slowed) {
   struct results *m = opened->results;
   fixture_execute(opened->fixture->path,
                   "delete from check_result; update run set status = 'done'; update case_run set "
@@ -116,9 +109,6 @@ TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, stru
                   "delete from case_note; insert into case_note (case_run, ordinal, kind, gpu, "
                   "what, amount) select id, 3, 'throttled', 0, 'heat', 10 + run from case_run "
                   "where process is not null");
-  char *expected = fixture_query(opened->fixture, "select group_concat(n, ' ') from (select "
-                                                  "count(process) as n from case_run where run in "
-                                                  "(1, 2) group by run order by run)");
   add_runs(opened, (const int64_t[]){1, 2}, 2);
   assert_ok(results_load(m, opened->database, NULL, err), err);
   assert_int_equal(m->condition_count, 2);
@@ -127,12 +117,14 @@ TEST_WITH(conditions_count_the_results_that_were_slowed, set_up, tear_down, stru
   assert_string_equal(m->conditions[1].brief, "gpu0 throttled by heat");
   assert_int_equal(m->conditions[1].gpu, 0);
   PRINTED(found, 64, "%u %u", m->conditions[0].results, m->conditions[1].results);
-  assert_string_equal(found, expected);
-  free(expected);
+  assert_query(opened->fixture,
+               "select group_concat(n, ' ') from (select count(process) as n from case_run where "
+               "run in (1, 2) group by run order by run)",
+               found);
 }
 
 /* Tables are made by the ids of cases. */
-TEST_WITH(ids_that_haul_never_gives_are_refused, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(ids_that_haul_never_gives_are_refused) {
   static const char *const ids[] = {"-5", "3000000000"};
   add_runs(opened, (const int64_t[]){1, 2}, 2);
   for (size_t i = 0; i < COUNT_OF(ids); i++) {
@@ -141,13 +133,13 @@ TEST_WITH(ids_that_haul_never_gives_are_refused, set_up, tear_down, struct opene
             "(select max(bench_case) from plan_case)",
             ids[i]);
     fixture_execute(opened->fixture->path, sql);
-    assert_int_equal(results_load(opened->results, opened->database, NULL, err), STATUS_INVALID);
-    assert_non_null(strstr(err->message, ids[i]));
+    assert_fails(results_load(opened->results, opened->database, NULL, err), STATUS_INVALID, err,
+                 ids[i]);
   }
 }
 
 /* The peak is that of the run's own plan. */
-TEST_WITH(what_is_above_its_peak_is_known_run_by_run, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(what_is_above_its_peak_is_known_run_by_run) {
   struct results *m = opened->results;
   fixture_execute(opened->fixture->path,
                   "update plan_case set traffic_bytes = 1010, peak_bytes_per_second = iif(run = 1, "
@@ -167,7 +159,7 @@ TEST_WITH(what_is_above_its_peak_is_known_run_by_run, set_up, tear_down, struct 
   assert_int_equal(above, 2 * (FIXTURE_CASES - 1));
 }
 
-TEST_WITH(cases_are_chosen_by_glob_block_and_key, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(cases_are_chosen_by_glob_block_and_key) {
   static const struct {
     const char *only;
     size_t cases;
@@ -184,16 +176,12 @@ TEST_WITH(cases_are_chosen_by_glob_block_and_key, set_up, tear_down, struct open
 }
 
 static size_t case_named(const struct results *m, const char *block) {
-  for (size_t i = 0; i < m->case_count; i++) {
-    if (strcmp(m->cases[i].block, block) == 0) {
-      return i;
-    }
-  }
-  fail_msg("no case of block %s", block);
-  return 0;
+  const size_t found = FIRST_OF(i, m->case_count, strcmp(m->cases[i].block, block) == 0);
+  assert_true(found < m->case_count);
+  return found;
 }
 
-TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(cases_know_their_gpus_and_hardware) {
   struct results *m = opened->results;
   add_runs(opened, (const int64_t[]){1, 3}, 2);
   assert_ok(results_load(m, opened->database, NULL, err), err);
@@ -213,7 +201,7 @@ TEST_WITH(cases_know_their_gpus_and_hardware, set_up, tear_down, struct opened *
   assert_true(results_hardware(m, 0, up) == results_hardware(m, 1, up));
 }
 
-TEST_WITH(facts_are_found_by_name, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(facts_are_found_by_name) {
   struct results *m = opened->results;
   fixture_execute(opened->fixture->path,
                   "update environment set cuda_state = 'no driver' where id = 2");
@@ -239,7 +227,7 @@ TEST_WITH(facts_are_found_by_name, set_up, tear_down, struct opened *opened) {
   assert_true(count > 10);
 }
 
-TEST_WITH(skipped_case_has_reason, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(skipped_case_has_reason) {
   struct results *m = opened->results;
   const char *reason = NULL;
   add_runs(opened, (const int64_t[]){1}, 1);
@@ -250,11 +238,10 @@ TEST_WITH(skipped_case_has_reason, set_up, tear_down, struct opened *opened) {
   assert_null(reason);
 }
 
-TEST_WITH(unknown_run_is_an_error, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(unknown_run_is_an_error) {
   const struct run_ref run = {.id = 99};
-  assert_int_equal(results_add_runs(opened->results, opened->database, &run, 1, err),
-                   STATUS_NOT_FOUND);
-  assert_string_equal(err->message, "there is no run 99");
+  assert_fails(results_add_runs(opened->results, opened->database, &run, 1, err), STATUS_NOT_FOUND,
+               err, "there is no run 99");
   assert_int_equal(opened->results->run_count, 0);
 }
 
@@ -262,14 +249,11 @@ static size_t count_named(struct opened *opened, const char *selector) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list;
   struct error err = {0};
-  if (selector_find_all(opened->database, selector, &arena, &list, &err) != STATUS_OK) {
-    fail_msg("%s: %s", selector, err.message);
-  }
-  const size_t count = list.count;
-  return count;
+  assert_ok(selector_find_all(opened->database, selector, &arena, &list, &err), &err);
+  return list.count;
 }
 
-TEST_WITH(names_select_all_their_runs, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(names_select_all_their_runs) {
   assert_int_equal(count_named(opened, "tag:a"), 2);
   assert_int_equal(count_named(opened, "driver:590.1.2"), 1);
   assert_int_equal(count_named(opened, "latest"), 1);
@@ -282,7 +266,7 @@ TEST_WITH(names_select_all_their_runs, set_up, tear_down, struct opened *opened)
   assert_int_equal(selector_find_all(opened->database, "1,", &arena, &list, err), STATUS_INVALID);
 }
 
-TEST_WITH(baselines_keep_their_runs, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(baselines_keep_their_runs) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list;
   struct run_ref run;
@@ -297,14 +281,14 @@ TEST_WITH(baselines_keep_their_runs, set_up, tear_down, struct opened *opened) {
   assert_ok(baseline_set(opened->database, "good", &list, &replaced, err), err);
   assert_true(replaced);
   assert_int_equal(count_named(opened, "baseline:good"), 1);
-  assert_int_equal(selector_find(opened->database, "baseline:bad", &run, err), STATUS_NOT_FOUND);
-  assert_string_equal(err->message, "there is no baseline \"bad\"; there is: good");
+  assert_fails(selector_find(opened->database, "baseline:bad", &run, err), STATUS_NOT_FOUND, err,
+               "there is no baseline \"bad\"; there is: good");
   assert_ok(baseline_remove(opened->database, "good", err), err);
   assert_int_equal(baseline_remove(opened->database, "good", err), STATUS_NOT_FOUND);
 }
 
 /* Of the runs that say what matters, the one started last, for every case of that key. */
-TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(delta_of_the_last_run_counts) {
   struct fixture *fixture = opened->fixture;
   fixture->cases[0].def.measure.delta = 0.02;
   fixture->cases[2].def.measure.delta = 0.5;
@@ -328,7 +312,7 @@ TEST_WITH(delta_of_the_last_run_counts, set_up, tear_down, struct opened *opened
 }
 
 /* GPUs of one machine may differ: each value once. */
-TEST_WITH(a_fact_of_gpus_has_every_value, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(a_fact_of_gpus_has_every_value) {
   machine_add_fact(opened->fixture->machine, "vbios", 0, FACT_OK, "96.00.1");
   machine_add_fact(opened->fixture->machine, "vbios", 1, FACT_OK, "96.00.2");
   fixture_record_run(opened->fixture, 1);
@@ -340,7 +324,7 @@ TEST_WITH(a_fact_of_gpus_has_every_value, set_up, tear_down, struct opened *open
   assert_string_equal(results_run_fact(opened->results, 2, "vbios"), "96.00.2");
 }
 
-TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down, struct opened *opened) {
+OPENED_TEST(comparing_reads_the_index_alone) {
   SCOPED(strbuf_fini) struct strbuf plan;
   sqlite3_stmt *stmt = NULL;
   strbuf_init(&plan, 4096);
@@ -350,7 +334,7 @@ TEST_WITH(comparing_reads_the_index_alone, set_up, tear_down, struct opened *ope
                    SQLITE_OK);
   assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
   const char *detail = (const char *)sqlite3_column_text(stmt, 3);
-  assert_non_null(strstr(detail, "USING COVERING INDEX case_run_by_bench_case"));
-  assert_non_null(strstr(detail, "bench_case=? AND run=?"));
+  assert_contains(detail, "USING COVERING INDEX case_run_by_bench_case");
+  assert_contains(detail, "bench_case=? AND run=?");
   (void)sqlite3_finalize(stmt);
 }

@@ -1,13 +1,9 @@
 #include "runner/record/database.h"
 #include "runner/record/rows.h"
 
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <math.h>
-#include <string.h>
-
-RELEASE(database_close, struct database)
 
 struct sample {
   int64_t wide;
@@ -102,7 +98,7 @@ TEST(a_finalized_statement_is_used_again_without_its_values) {
   assert_ok(statement_prepare(database, "compare/facts", &first, err), err);
   assert_ptr_equal(first.stmt, used);
   char *sql = sqlite3_expanded_sql(first.stmt);
-  assert_non_null(strstr(sql, "environment = NULL"));
+  assert_contains(sql, "environment = NULL");
   sqlite3_free(sql);
   statement_finalize(&second);
   statement_finalize(&first);

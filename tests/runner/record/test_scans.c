@@ -3,12 +3,9 @@
  * takes time with its answer. Nor does it take more of SQLite's steps, however it is looked up. */
 #include "engine/base/strings.h"
 #include "runner/record/saved.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 RELEASE(sqlite3_free, char)
 

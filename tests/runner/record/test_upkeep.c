@@ -1,26 +1,14 @@
 /* Old trials go, what was made of them stays; a file is brought to the latest schema in a copy. */
-#include "engine/base/arena.h"
 #include "engine/base/clock.h"
 #include "runner/record/manage.h"
 #include "runner/record/migrate.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-RELEASE(database_close, struct database)
-
-static void assert_text(const struct fixture *fixture, const char *sql, const char *expected) {
-  SCOPED(memory_free) char *text = fixture_query(fixture, sql);
-  assert_string_equal(text, expected);
-}
-
 static void prune(const struct fixture *fixture, struct trials_to_prune *prune) {
-  SCOPED(database_close_at) struct database *database = NULL;
+  SCOPED(database_close_at) struct database *database = fixture_open(fixture, DATABASE_WRITE);
   struct error err = {0};
-  assert_ok(database_open(fixture->path, DATABASE_WRITE, &database, &err), &err);
   assert_ok(trials_prune(database, prune, &err), &err);
 }
 
@@ -50,16 +38,15 @@ TEST(results_outlive_their_trials) {
   prune(fixture, &wanted);
   assert_int_equal(wanted.runs, 2);
   assert_true(wanted.trials > 0);
-  assert_text(fixture, PRUNED, "1:0:1,2:0:1,3:0:1,4:0:1");
+  assert_query(fixture, PRUNED, "1:0:1,2:0:1,3:0:1,4:0:1");
   wanted.dry_run = false;
   prune(fixture, &wanted);
-  assert_text(fixture, PRUNED, "1:1:0,2:0:1,3:1:0,4:0:1");
-  assert_text(fixture,
-              "SELECT count(*) FROM flow_trial f JOIN case_run c ON c.id = f.case_run WHERE c.run "
-              "IN (1, 3)",
-              "0");
-  SCOPED(memory_free) char *after = fixture_query(fixture, RESULTS);
-  assert_string_equal(before, after);
+  assert_query(fixture, PRUNED, "1:1:0,2:0:1,3:1:0,4:0:1");
+  assert_query(fixture,
+               "SELECT count(*) FROM flow_trial f JOIN case_run c ON c.id = f.case_run WHERE c.run "
+               "IN (1, 3)",
+               "0");
+  assert_query(fixture, RESULTS, before);
   /* And not once more. */
   prune(fixture, &wanted);
   assert_int_equal(wanted.runs, 0);
@@ -73,13 +60,12 @@ TEST(runs_are_kept_by_name) {
   fixture_record_run(fixture, 1);
   fixture_record_run(fixture, 1);
   prune(fixture, &wanted);
-  assert_text(fixture, PRUNED, "1:0:1,2:1:0");
+  assert_query(fixture, PRUNED, "1:0:1,2:1:0");
 }
 
 /* 30 days of health in a file: what is older goes, the oldest first, but for what has a tag. */
 TEST(old_health_runs_are_found) {
   SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
-  SCOPED(database_close_at) struct database *database = NULL;
   SCOPED(arena_fini) struct arena arena = {0};
   struct run_list runs;
   for (int i = 0; i < 5; i++) {
@@ -92,7 +78,7 @@ TEST(old_health_runs_are_found) {
       "UPDATE run SET started_at_ns = id WHERE id < 5; UPDATE scenario SET name = 'health'");
   fixture_execute(fixture->path,
                   "INSERT INTO baseline (name, run, set_at_ns) VALUES ('good', 3, 0)");
-  assert_ok(database_open(fixture->path, DATABASE_READ, &database, err), err);
+  SCOPED(database_close_at) struct database *database = fixture_open(fixture, DATABASE_READ);
   assert_ok(old_health_runs_read(database, "health", 100, 9, &arena, &runs, err), err);
   assert_int_equal(runs.count, 2);
   assert_int_equal(runs.runs[0].id, 1);
@@ -105,11 +91,9 @@ TEST(old_health_runs_are_found) {
 
 TEST(copy_has_the_latest_schema) {
   SCOPED(fixture_free_at) struct fixture *fixture = fixture_new();
-  struct database *database = NULL;
   fixture_load(fixture, "results-1003.sql");
-  PRINTED(old, 128, "%s", fixture->path);
   PRINTED(copy, 128, "%s/copy.db", fixture->folder);
-  assert_ok(database_open(old, DATABASE_READ, &database, err), err);
+  struct database *database = fixture_open(fixture, DATABASE_READ);
   assert_ok(database_write_copy(database, copy, err), err);
   assert_int_equal(database_write_copy(database, copy, err), STATUS_INVALID); /* it is there */
   database_close(database);
@@ -118,6 +102,6 @@ TEST(copy_has_the_latest_schema) {
   assert_int_equal(database->file_version, 0);                           /* read as it is */
   assert_int_equal(database_compact(database, err) == STATUS_OK, false); /* which only reads */
   database_close(database);
-  assert_text(fixture, "SELECT user_version FROM pragma_user_version", "1003");
+  assert_query(fixture, "SELECT user_version FROM pragma_user_version", "1003");
   (void)unlink(copy);
 }

@@ -1,14 +1,10 @@
 /* A machine as people and programs see it. */
-#include "engine/base/arena.h"
 #include "engine/case/case.h"
 #include "engine/machine/machine.h"
 #include "runner/render/env.h"
 #include "runner/render/plot/machine_drawing.h"
 #include "schema/machine/machine_file.h"
 #include "tests/cmocka.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include <jansson.h>
 
@@ -52,12 +48,6 @@ static json_t *print_json(const struct machine *machine) {
   return root;
 }
 
-static void assert_has(const char *text, const char *part) {
-  if (strstr(text, part) == NULL) {
-    fail_msg("no \"%s\" in:\n%s", part, text);
-  }
-}
-
 static size_t longest_line(const char *text) {
   size_t longest = 0;
   while (*text != '\0') {
@@ -83,20 +73,20 @@ TEST(test_what_is_shown) {
   struct machine *machine = load("h100x8-nvlink.toml");
   machine->simulated = true;
   char *text = print(machine, 100, false);
-  assert_has(text, "NVIDIA driver 580.95.05 (open kernel module), CUDA 13.0");
-  assert_has(text, "NVLink GB/s");
-  assert_has(text,
-             "  7  H100 80GB HBM3     1  79.2 GiB      3352  PCIe 5 x16      63.02  18 x 26.6");
-  assert_has(text, "NV18: 18 NVLinks, 478.1 GB/s each way");
-  assert_has(text, "   1         112  1008 GiB  998 GiB  4-7   21 10");
-  assert_has(text, "power_limit           700 W");
-  assert_has(text, "SIMULATED");
+  assert_contains(text, "NVIDIA driver 580.95.05 (open kernel module), CUDA 13.0");
+  assert_contains(text, "NVLink GB/s");
+  assert_contains(
+      text, "  7  H100 80GB HBM3     1  79.2 GiB      3352  PCIe 5 x16      63.02  18 x 26.6");
+  assert_contains(text, "NV18: 18 NVLinks, 478.1 GB/s each way");
+  assert_contains(text, "   1         112  1008 GiB  998 GiB  4-7   21 10");
+  assert_contains(text, "power_limit           700 W");
+  assert_contains(text, "SIMULATED");
   free(text);
   free(machine);
   machine = load("l40sx4-pcie.toml");
   text = print(machine, 100, false);
-  assert_has(text, "host: no peer access, copies go through host memory, at most 31.5 GB/s");
-  assert_has(text, "PCIe at 1 x16 when looked at");
+  assert_contains(text, "host: no peer access, copies go through host memory, at most 31.5 GB/s");
+  assert_contains(text, "PCIe at 1 x16 when looked at");
   free(text);
   free(machine);
 }
@@ -104,9 +94,9 @@ TEST(test_what_is_shown) {
 TEST(test_denied_and_unavailable_differ) {
   SCOPED(memory_free) struct machine *machine = load("no-gpu.toml");
   SCOPED(memory_free) char *text = print(machine, 100, true);
-  assert_has(text, "\033[31mdenied: /proc/cmdline: Permission denied\033[0m");
-  assert_has(text, "\033[2munavailable: there is no CUDA driver\033[0m");
-  assert_has(text, "No GPU to use: no NVIDIA driver");
+  assert_contains(text, "\033[31mdenied: /proc/cmdline: Permission denied\033[0m");
+  assert_contains(text, "\033[2munavailable: there is no CUDA driver\033[0m");
+  assert_contains(text, "No GPU to use: no NVIDIA driver");
   assert_null(strstr(text, "GPU to GPU"));
   SCOPED(json_decref_at) json_t *root = print_json(machine);
   json_t *fact = json_object_get(json_object_get(root, "facts"), "kernel_command_line");
@@ -127,9 +117,9 @@ TEST(test_differing_gpus_and_odd_text) {
   }
   (void)snprintf(machine->host_name, sizeof machine->host_name, "evil\033[2J");
   SCOPED(memory_free) char *text = print(machine, 100, false);
-  assert_has(text, "ecc                   gpu 0,1: on");
-  assert_has(text, "ecc                   gpu 2,3: off");
-  assert_has(text, "evil\\u001b[2J: ");
+  assert_contains(text, "ecc                   gpu 0,1: on");
+  assert_contains(text, "ecc                   gpu 2,3: off");
+  assert_contains(text, "evil\\u001b[2J: ");
 }
 
 TEST(test_json) {

@@ -1,11 +1,8 @@
 /* What `haul outliers` prints, of findings made by hand. */
-#include "engine/base/arena.h"
 #include "runner/render/outliers.h"
 
 #include "runner/record/results.h"
 #include "tests/cmocka.h"
-
-#include <stdlib.h>
 
 /* Of several hosts each part is one line, in whatever ways it is slow. */
 TEST(a_part_of_several_hosts_is_named_once) {

@@ -1,13 +1,9 @@
 /* The latest result of every case, and Prometheus' text of it. */
-#include "engine/base/arena.h"
 #include "runner/render/prometheus.h"
 
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -185,6 +181,6 @@ TEST(verdicts_are_labels) {
   SCOPED(memory_free) char *text = print(&results, comparisons, 1);
   assert_line(text, "haul_case_verdict" COPY_LABELS(",verdict=\"regressed\"") " 1");
   assert_line(text, "haul_case_change_ratio" COPY_LABELS("") " -0.03");
-  assert_non_null(strstr(text, "verdict=\"missing\"} 1\n"));
+  assert_contains(text, "verdict=\"missing\"} 1\n");
   assert_null(strstr(text, "verdict=\"same\""));
 }

@@ -6,8 +6,6 @@
 
 #include <ftw.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -164,7 +162,7 @@ TEST(the_folder_is_for_everybody_and_nothing_but_files_is_taken) {
   assert_int_equal(stat(made, &status), 0);
   assert_int_equal(status.st_mode & 07777, 01777);
   assert_int_not_equal(lock_find_folder("/proc/none", found, err), STATUS_OK);
-  assert_non_null(strstr(err->message, "/proc/none"));
+  assert_contains(err->message, "/proc/none");
   PRINTED(path, 256, "%s/link", made);
   assert_int_equal(symlink("/dev/null", path), 0);
   assert_int_not_equal(lock_open(made, "link", &lock, err), STATUS_OK);

@@ -1,14 +1,10 @@
 /* The checks of a scenario after the run: what changed meanwhile. */
-#include "engine/base/arena.h"
 #include "runner/run/preflight.h"
 
 #include "engine/machine/check.h"
 #include "engine/machine/machine.h"
 #include "engine/machine/telemetry.h"
 #include "tests/cmocka.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static struct machine *machine_with(const char *governor) {
   struct machine *machine = machine_new();
@@ -62,7 +58,7 @@ TEST(flush_of_the_caches_is_proven_on_each_node) {
   assert_int_equal(preflight.count, 1);
   assert_int_equal(preflight.results[0].kind, CHECK_CACHE_FLUSH);
   assert_int_equal(preflight.results[0].status, CHECK_DENIED);
-  assert_non_null(strstr(preflight.abort_reason, "check cache_flush"));
+  assert_contains(preflight.abort_reason, "check cache_flush");
   free(preflight.results);
   machine->node_count = 1;
   machine->nodes[0] = (struct numa_node){.number = 0, .cpu_count = 1};

@@ -1,5 +1,4 @@
 /* Which cases have another visit, and what becomes of a visit that goes wrong. */
-#include "engine/base/arena.h"
 #include "runner/run/settle.h"
 
 #include "engine/case/transfer.h"

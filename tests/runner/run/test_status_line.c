@@ -3,7 +3,6 @@
 
 #include "tests/cmocka.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 static const uint64_t second_ns = 1000000000;

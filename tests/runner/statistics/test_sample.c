@@ -2,8 +2,6 @@
 #include "runner/statistics/sample.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <stdlib.h>
-
 enum { COUNT_MAX = 5000 };
 
 static int compare(const void *a, const void *b) {

@@ -3,8 +3,6 @@
 #include "runner/statistics/t_test.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <string.h>
-
 /* 24 cases, three processes of side a, three of b: normal values, of three spreads; the first two
  * cases have a real difference. */
 enum { CASES = 24, SIDE = 3 };

@@ -2,8 +2,6 @@
 #include "runner/statistics/wander.h"
 #include "tests/runner/statistics/numbers.h"
 
-#include <stdlib.h>
-
 enum { SIDE = 10, RUNS = 2 * SIDE, SERIES = 40, WALK_ALONE = WANDER_MODELS - 1 };
 
 static struct arena arena;

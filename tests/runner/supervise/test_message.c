@@ -3,7 +3,6 @@
 #include "tests/cmocka.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

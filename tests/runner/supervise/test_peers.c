@@ -4,7 +4,6 @@
  * answers signals. Every second
  * combination of an end, a moment and what happens, each with another way to share; with the
  * argument "all" every one of them with every way. */
-#include "engine/base/arena.h"
 #include "engine/case/transfer.h"
 #include "engine/case/work.h"
 #include "engine/engine.h"
@@ -17,9 +16,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -5,9 +5,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,7 +144,7 @@ TEST_WITH(gpus_are_missing_unless_they_are_hidden, new_machine, free_machine,
   machine->cuda_lost = true; /* a driver that fails is missed by all */
   text.length = 0;
   assert_true(probe_describe_loss(machine, "0,1", &text));
-  assert_non_null(strstr(text.text, "CUDA does not start: cuInit failed; 1 GPU"));
+  assert_contains(text.text, "CUDA does not start: cuInit failed; 1 GPU");
   machine->cuda_lost = false;
   machine->fact_count = 0; /* NVML is not there or fails: what CUDA says counts */
   machine->gpu_count = 0;
@@ -203,7 +200,7 @@ TEST_WITH(crashed_child_leaves_no_gpus, new_machine, free_machine, struct machin
   assert_ok(probe_in_child(&crashing, 10 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 0);
   assert_int_equal(machine->node_count, 1);
-  assert_non_null(strstr(machine->cuda_state, "killed by signal 9 (SIGKILL)"));
+  assert_contains(machine->cuda_state, "killed by signal 9 (SIGKILL)");
   assert_true(machine->probe_killed);
   assert_loss(machine, NULL, machine->cuda_state);
 }
@@ -212,7 +209,7 @@ TEST_WITH(hung_child_leaves_no_gpus, new_machine, free_machine, struct machine *
   /* Of which the look at the host alone has all: enough on a busy machine. */
   assert_ok(probe_in_child(&hanging, 3 * second_ns, machine, err), err);
   assert_int_equal(machine->node_count, 1);
-  assert_non_null(strstr(machine->cuda_state, "gave no answer in 3 s: check whether nvidia-smi"));
+  assert_contains(machine->cuda_state, "gave no answer in 3 s: check whether nvidia-smi");
   assert_int_equal(waits_said, 1);
   assert_false(machine->probe_killed);
   assert_loss(machine, NULL, machine->cuda_state);
@@ -225,7 +222,7 @@ TEST_WITH(broken_nvml_costs_no_gpus, new_machine, free_machine, struct machine *
   SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, ERROR_MESSAGE_MAX);
   assert_false(probe_describe_loss(machine, NULL, &text)); /* no GPU is missing */
-  assert_non_null(strstr(text.text, "NVML crashed"));
+  assert_contains(text.text, "NVML crashed");
   machine->gpu_count = 0;
   assert_ok(probe_in_child(&nvml_hangs, 6 * second_ns, machine, err), err);
   assert_int_equal(machine->gpu_count, 2);
@@ -240,6 +237,6 @@ TEST_WITH(unreadable_answer_leaves_no_gpus, new_machine, free_machine, struct ma
 TEST_WITH(error_of_child_is_returned, new_machine, free_machine, struct machine *machine) {
   assert_int_equal(probe_in_child(&failing, 10 * second_ns, machine, err), STATUS_IO);
   assert_string_equal(err->message, "no /sys here");
-  assert_int_equal(probe_in_child(&all_crash, 10 * second_ns, machine, err), STATUS_CRASHED);
-  assert_non_null(strstr(err->message, "looked at this machine was killed by signal 9 (SIGKILL)"));
+  assert_fails(probe_in_child(&all_crash, 10 * second_ns, machine, err), STATUS_CRASHED, err,
+               "looked at this machine was killed by signal 9 (SIGKILL)");
 }

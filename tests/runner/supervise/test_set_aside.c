@@ -3,8 +3,6 @@
 
 #include "tests/cmocka.h"
 
-#include <string.h>
-
 enum { GPU_0 = 1, GPU_1 = 2, GPU_2 = 4 };
 
 static void note_failures(struct set_aside *aside, uint32_t gpus, unsigned count) {
@@ -23,8 +21,8 @@ TEST(three_failures_in_a_row_count) {
   assert_true(set_aside_note_failure(&aside, GPU_1, "launch failed"));
   assert_false(set_aside_note_failure(&aside, GPU_1, "launch failed")); /* said once */
   assert_true(set_aside_has(&aside, GPU_1, reason));
-  assert_non_null(strstr(reason, "GPU 1 was set aside after 4 failures in a row"));
-  assert_non_null(strstr(reason, "last: launch failed"));
+  assert_contains(reason, "GPU 1 was set aside after 4 failures in a row");
+  assert_contains(reason, "last: launch failed");
 }
 
 TEST(cases_with_others_are_set_aside_too) {
@@ -44,7 +42,7 @@ TEST(a_pair_speaks_against_the_pair_alone) {
   assert_false(set_aside_has(&aside, GPU_0, reason));
   assert_false(set_aside_has(&aside, GPU_1 | GPU_2, reason));
   assert_true(set_aside_has(&aside, GPU_0 | GPU_1 | GPU_2, reason));
-  assert_non_null(strstr(reason, "GPU 0 and GPU 2 were set aside after"));
+  assert_contains(reason, "GPU 0 and GPU 2 were set aside after");
   set_aside_note_success(&aside, GPU_0); /* says nothing of GPU 2 */
   assert_true(set_aside_has(&aside, GPU_0 | GPU_2, reason));
 }

@@ -4,7 +4,6 @@
 #include "tests/cmocka.h"
 #include "tests/runner/supervise/supervise_all.h"
 
-#include <string.h>
 #include <sys/wait.h>
 
 enum { CASES = 4, SKIPPED = 1, REPORTS_MAX = 32, FIRST_ITERATIONS = 7 };

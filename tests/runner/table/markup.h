@@ -3,10 +3,6 @@
 
 #include "tests/cmocka.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { MARKUP_DEPTH_MAX = 64, MARKUP_NAME_MAX = 32 };
 
 static inline void assert_entity(const char *at) {
@@ -55,12 +51,6 @@ static inline void assert_markup(const char *text) {
   }
   if (depth > 0) {
     fail_msg("<%s> is not closed", open[depth - 1]);
-  }
-}
-
-static inline void assert_contains(const char *text, const char *part) {
-  if (strstr(text, part) == NULL) {
-    fail_msg("no \"%s\" in:\n%s", part, text);
   }
 }
 

@@ -1,11 +1,9 @@
 /* Escaping, tables of rows, and what is left out of them. */
-#include "engine/base/arena.h"
 #include "runner/table/html.h"
 
 #include "tests/runner/table/markup.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static char *escaped(const char *text) {
   char *all = NULL;

@@ -4,7 +4,6 @@
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <string.h>
 
 RELEASE(diagnostics_free, struct diagnostics)
 

@@ -1,33 +1,20 @@
 /* The views against their documentation, in the stock shell, and in databases of released schemas.
  */
-#include "engine/base/arena.h"
 #include "engine/machine/machine.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
 #include "runner/table/result_set.h"
 #include "schema/results/results_sql.h"
-#include "tests/cmocka.h"
 #include "tests/runner/record/fixture.h"
 
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 RELEASE(query_close, struct query)
 
-enum { FILE_MAX = 1 << 20 };
-
 static char *read_file(const char *path) {
-  FILE *file = fopen(path, "r");
-  if (file == NULL) {
-    fail_msg("cannot read %s", path);
-  }
-  char *text = calloc(1, FILE_MAX);
-  assert_true(fread(text, 1, FILE_MAX - 1, file) > 0);
-  (void)fclose(file);
-  return text;
+  return bytes_read(path).data;
 }
 
 /* Columns of a view, one per line, by the database and in its order; caller frees. */
@@ -49,7 +36,7 @@ struct documented {
 /* The same by the README: the rows of the tables below "## VIEW". A row has the names of columns,
  * ", " between, a unit (or a dash) and a meaning. Caller frees. */
 static struct documented *documented(const char *readme, const char *view) {
-  struct documented *found = calloc(1, sizeof *found);
+  struct documented *found = memory_new(1, sizeof *found);
   PRINTED(heading, 64, "\n## %s\n", view);
   const char *line = strstr(readme, heading);
   if (line == NULL) {
@@ -172,8 +159,7 @@ FIXTURE_TEST(kinds_of_notes_are_those_of_the_engine) {
             note_kind_names[kind]);
     PRINTED(words, 1024, "%d%s%s", note_slows((enum note_kind)kind),
             note_unit((enum note_kind)kind), note_sentence((enum note_kind)kind));
-    SCOPED(memory_free) char *text = fixture_query(fixture, sql);
-    assert_string_equal(text, words);
+    assert_query(fixture, sql, words);
     /* Amounts in which results with the same note differ are not in v_note.brief. */
     if (note_unit((enum note_kind)kind)[0] != '\0') {
       const char *bar = strchr(words, '|');
@@ -249,22 +235,21 @@ FIXTURE_TEST(gpu_is_followed_by_its_uuid) {
   (void)snprintf(gpus[0].uuid, sizeof gpus[0].uuid, "GPU-00000001");
   (void)snprintf(gpus[1].uuid, sizeof gpus[1].uuid, "GPU-00000000");
   fixture_record_run(fixture, 1);
-  SCOPED(memory_free)
-  char *uuids = fixture_query(
-      fixture, "select group_concat(run || '=' || gpu_uuid || '@' || gpu_pci_address || '/' || "
-               "target_uuid, ' ') from v_run_case where direction = 'host_to_device'");
-  assert_string_equal(uuids, "1=GPU-00000001@0000:07:00.0/GPU-00000001 "
-                             "2=GPU-00000000@0000:07:00.0/GPU-00000000");
-  SCOPED(memory_free)
-  char *cards = fixture_query(fixture, "select count(*) || ifnull(gpu_uuid, ' several') || "
-                                       "source_memory from v_driver "
-                                       "where direction = 'host_to_device'");
-  assert_string_equal(cards, "1 severalpinned");
-  SCOPED(memory_free)
-  char *seen = fixture_query(fixture, "select group_concat(run || ':' || gpu || '=' || gpu_uuid || "
-                                      "' ' || samples || ' ' || slowed_percent, ', ') "
-                                      "from v_gpu where samples > 0");
-  assert_string_equal(seen, "1:1=GPU-00000001 5 0.0, 2:1=GPU-00000000 5 0.0");
+  assert_query(fixture,
+               "select group_concat(run || '=' || gpu_uuid || '@' || gpu_pci_address || '/' || "
+               "target_uuid, ' ') from v_run_case where direction = 'host_to_device'",
+               "1=GPU-00000001@0000:07:00.0/GPU-00000001 "
+               "2=GPU-00000000@0000:07:00.0/GPU-00000000");
+  assert_query(fixture,
+               "select count(*) || ifnull(gpu_uuid, ' several') || "
+               "source_memory from v_driver "
+               "where direction = 'host_to_device'",
+               "1 severalpinned");
+  assert_query(fixture,
+               "select group_concat(run || ':' || gpu || '=' || gpu_uuid || "
+               "' ' || samples || ' ' || slowed_percent, ', ') "
+               "from v_gpu where samples > 0",
+               "1:1=GPU-00000001 5 0.0, 2:1=GPU-00000000 5 0.0");
 }
 
 FIXTURE_TEST(ways_name_both_ends) {
@@ -279,11 +264,9 @@ FIXTURE_TEST(ways_name_both_ends) {
       "source_memory, target_place, target_index, target_memory, initiator, staged, size_bytes) "
       "select (select min(id) from bench_case), o, 'load', 'ce', a, i, m, b, j, m, 'source', 0, 1 "
       "from e");
-  SCOPED(memory_free)
-  char *ways = fixture_query(fixture, "select group_concat(way, ', ') from v_case_flow");
-  assert_string_equal(ways,
-                      "host to GPU0, GPU3 to host, GPU0 to GPU2, within node0, node0 to node1, "
-                      "pages to GPU1, pages to host");
+  assert_query(fixture, "select group_concat(way, ', ') from v_case_flow",
+               "host to GPU0, GPU3 to host, GPU0 to GPU2, within node0, node0 to node1, "
+               "pages to GPU1, pages to host");
 }
 
 /* Else the sum of all flows reads as the rate of the first one's ends. */
@@ -305,10 +288,10 @@ FIXTURE_TEST(several_flows_are_named_by_their_group) {
     assert_string_equal(ends, expected);
     free(ends);
     /* Of one flow and of other kinds it is the place, whatever the path says. */
-    ends = fixture_query(fixture, "select group_concat(source || ' to ' || target, ', ') from "
-                                  "v_result where flows < 2 and source is not null");
-    assert_string_equal(ends, "numa0 to gpu1, numa0 to numa1, numa0 to gpu0");
-    free(ends);
+    assert_query(fixture,
+                 "select group_concat(source || ' to ' || target, ', ') from "
+                 "v_result where flows < 2 and source is not null",
+                 "numa0 to gpu1, numa0 to numa1, numa0 to gpu0");
   }
 }
 
@@ -322,52 +305,48 @@ FIXTURE_TEST(missed_precision_is_in_the_remark) {
                   "(select max(case_run) from v_case where block = 'h2d');"
                   "update case_run set stop = 'trials', noise = 'white', visits = 3 "
                   "where id in (select case_run from v_case where block = 'd2d')");
-  SCOPED(memory_free)
-  char *text = fixture_query(
-      fixture, "select group_concat(r.remark || ' ' || r.converged || ' ' || c.stop || ' ' || "
+  assert_query(fixture,
+               "select group_concat(r.remark || ' ' || r.converged || ' ' || c.stop || ' ' || "
                "ifnull(c.precision, 'none'), char(10)) from v_result r join v_run_case c "
-               "using (run, case_name) where c.block in ('h2d', 'd2d') and r.status = 'ok'");
-  assert_string_equal(text, "precision target missed when max_time ended 0 time 0.01\n"
-                            "noisy: measured 6 times, without an undisturbed rate 0 trials none");
+               "using (run, case_name) where c.block in ('h2d', 'd2d') and r.status = 'ok'",
+               "precision target missed when max_time ended 0 time 0.01\n"
+               "noisy: measured 6 times, without an undisturbed rate 0 trials none");
 }
 
 /* Moments on one clock: of the trial, of its case, and of the samples. */
 FIXTURE_TEST(trials_join_telemetry) {
   fixture_record_run(fixture, 1);
-  char *text = fixture_query(
-      fixture, "select min(trial_started_at_ns = case_started_at_ns + start_ns) || ' ' || "
+  assert_query(fixture,
+               "select min(trial_started_at_ns = case_started_at_ns + start_ns) || ' ' || "
                "min(trial_started_at_ns between case_started_at_ns and case_ended_at_ns) || ' ' || "
                "min(abs(at_s - (trial_started_at_ns - v_run.started_at_ns) / 1e9) < 1e-6) "
-               "from v_trial join v_case using (case_run) join v_run on v_run.run = v_trial.run");
-  assert_string_equal(text, "1 1 1");
-  free(text);
-  text =
-      fixture_query(fixture, "select min(abs(t.at_s - (t.at_ns - r.started_at_ns) / 1e9) < 1e-6) "
-                             "from v_telemetry t join v_run r using (run)");
-  assert_string_equal(text, "1");
-  free(text);
+               "from v_trial join v_case using (case_run) join v_run on v_run.run = v_trial.run",
+               "1 1 1");
+  assert_query(fixture,
+               "select min(abs(t.at_s - (t.at_ns - r.started_at_ns) / 1e9) < 1e-6) "
+               "from v_telemetry t join v_run r using (run)",
+               "1");
 }
 
 FIXTURE_TEST(throttling_is_named) {
   fixture_record_run(fixture, 1);
   fixture_execute(fixture->path, "update telemetry set throttle_reasons = 1 | 4 | 64 "
                                  "where at_ns = (select max(at_ns) from telemetry)");
-  char *text = fixture_query(fixture, "select group_concat(slowed_by) from v_telemetry");
-  assert_string_equal(text, "sw_power_cap, hw_thermal");
-  free(text);
-  text = fixture_query(fixture, "select slowed_percent || ' ' || slowed_by from v_gpu "
-                                "where gpu = 1");
-  assert_string_equal(text, "20.0 sw_power_cap, hw_thermal");
-  free(text);
+  assert_query(fixture, "select group_concat(slowed_by) from v_telemetry",
+               "sw_power_cap, hw_thermal");
+  assert_query(fixture,
+               "select slowed_percent || ' ' || slowed_by from v_gpu "
+               "where gpu = 1",
+               "20.0 sw_power_cap, hw_thermal");
 }
 
 /* The counter is read before and after either end of the trials of one case: 16 to 18 J. */
 FIXTURE_TEST(energy_has_bounds) {
   fixture_record_run(fixture, 1);
-  char *text = fixture_query(fixture, "select (select count(*) from v_energy) || ' ' || "
-                                      "count(joules_per_gb) from v_case");
-  assert_string_equal(text, "0 0");
-  free(text);
+  assert_query(fixture,
+               "select (select count(*) from v_energy) || ' ' || "
+               "count(joules_per_gb) from v_case",
+               "0 0");
   fixture_execute(fixture->path,
                   "create temp table w as select c.run, v.gpu, c.ended_at_ns as to_ns, "
                   "c.started_at_ns + (select min(start_ns) from trial t where t.case_run = c.id "
@@ -379,32 +358,30 @@ FIXTURE_TEST(energy_has_bounds) {
                   "select run, gpu, from_ns + 5, 2000 from w union all "
                   "select run, gpu, to_ns - 5, 18000 from w union all "
                   "select run, gpu, to_ns + 5, 19000 from w");
-  text = fixture_query(fixture, "select joules || ' ' || joules_error || ' ' || count(*) "
-                                "from v_energy");
-  assert_string_equal(text, "17.0 1.0 1");
-  free(text);
-  text = fixture_query(fixture, "select count(*) || ' ' || "
-                                "max(abs(joules_per_gb * y.gigabytes - 17) < 1e-9) || ' ' || "
-                                "max(abs(joules_per_gb_error * y.gigabytes - 1) < 1e-9) "
-                                "from v_case c join v_energy y on y.case_run = c.case_run");
-  assert_string_equal(text, "1 1 1");
-  free(text);
+  assert_query(fixture,
+               "select joules || ' ' || joules_error || ' ' || count(*) "
+               "from v_energy",
+               "17.0 1.0 1");
+  assert_query(fixture,
+               "select count(*) || ' ' || "
+               "max(abs(joules_per_gb * y.gigabytes - 17) < 1e-9) || ' ' || "
+               "max(abs(joules_per_gb_error * y.gigabytes - 1) < 1e-9) "
+               "from v_case c join v_energy y on y.case_run = c.case_run",
+               "1 1 1");
   /* A counter that stands still between samples may be a step behind, here of 16 J. */
   fixture_execute(fixture->path, "insert into telemetry (run, gpu, at_ns, energy_mj) "
                                  "select run, gpu, at_ns + 1, 2000 from telemetry "
                                  "where energy_mj = 2000");
-  text = fixture_query(fixture, "select joules || ' ' || joules_error from v_energy");
-  assert_string_equal(text, "17.0 17.0");
-  free(text);
+  assert_query(fixture, "select joules || ' ' || joules_error from v_energy", "17.0 17.0");
   fixture_execute(fixture->path, "delete from telemetry where energy_mj = 2000 "
                                  "and at_ns = (select max(at_ns) from telemetry "
                                  "where energy_mj = 2000)");
   /* 10 to 18 J: a quarter off, or more. */
   fixture_execute(fixture->path, "update telemetry set energy_mj = 12000 where energy_mj = 18000");
-  text = fixture_query(fixture, "select joules_error || ' ' || (select count(joules_per_gb) "
-                                "from v_case) from v_energy");
-  assert_string_equal(text, "4.0 0");
-  free(text);
+  assert_query(fixture,
+               "select joules_error || ' ' || (select count(joules_per_gb) "
+               "from v_case) from v_energy",
+               "4.0 0");
 }
 
 /* Names of all views; the caller frees. */
@@ -473,10 +450,10 @@ static void open_recorded(const char *name) {
   assert_true(strlen(before) > 10);
   fixture->info.tag = "now";
   fixture_record_run(fixture, 1);
-  SCOPED(memory_free)
-  char *after = fixture_query(fixture, "select group_concat(case_name || gbps) from (select * "
-                                       "from v_case where tag is not 'now' order by case_run)");
-  assert_string_equal(after, before);
+  assert_query(fixture,
+               "select group_concat(case_name || gbps) from (select * "
+               "from v_case where tag is not 'now' order by case_run)",
+               before);
 
   SCOPED(fixture_free_at) struct fixture *fresh = fixture_new();
   fixture_record_run(fresh, 1);
@@ -495,8 +472,7 @@ static void open_recorded(const char *name) {
     free(opened);
     free(made);
   }
-  SCOPED(memory_free) char *check = fixture_query(fixture, "pragma integrity_check");
-  assert_string_equal(check, "ok");
+  assert_query(fixture, "pragma integrity_check", "ok");
 }
 
 TEST(recorded_databases_are_opened) {

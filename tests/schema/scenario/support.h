@@ -8,9 +8,6 @@
 #include "tests/cmocka.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEAD "schema_version = 1\nname = \"t\"\n"
 /* A block of four lines that is right; more keys may follow. */

@@ -1,7 +1,5 @@
 /* What complaints look like on the screen. */
-#include "engine/base/arena.h"
 #include "support.h"
-#include "tests/cmocka.h"
 
 static char *print(const struct diagnostics *diagnostics, bool colour) {
   SCOPED(memory_free) char *text = NULL;
@@ -71,8 +69,8 @@ TEST(nothing_reaches_the_terminal_unescaped) {
   assert_null(strchr(printed, '\033'));
   assert_null(strstr(printed, "\xc2\x9b"));
   assert_null(strstr(printed, "\xe2\x80\xae"));
-  assert_non_null(strstr(printed, "verify: invalid value \"\\x1b[31m\\x9b\""));
-  assert_non_null(strstr(printed, "\\u202e txet \\ufeff"));
+  assert_contains(printed, "verify: invalid value \"\\x1b[31m\\x9b\"");
+  assert_contains(printed, "\\u202e txet \\ufeff");
 }
 
 TEST(colour_is_optional) {
@@ -81,7 +79,7 @@ TEST(colour_is_optional) {
   SCOPED(memory_free) char *plain = print(diagnostics, false);
   SCOPED(memory_free) char *coloured = print(diagnostics, true);
   assert_null(strchr(plain, '\033'));
-  assert_non_null(strstr(coloured, "\033[1;31merror:\033[0m"));
+  assert_contains(coloured, "\033[1;31merror:\033[0m");
 }
 
 TEST(a_long_line_is_cut_around_the_mistake) {
@@ -118,7 +116,7 @@ TEST(too_many_mistakes_are_counted) {
   const size_t count = diagnostics_count(diagnostics);
   PRINTED(expected, 64, "%zu more are not shown", MISTAKES - count + 1);
   assert_true(count < 1000);
-  assert_non_null(strstr(diagnostics_at(diagnostics, count - 1)->error.message, expected));
+  assert_contains(diagnostics_at(diagnostics, count - 1)->error.message, expected);
   assert_int_equal(diagnostics_at(diagnostics, 0)->error.position.line, 3);
   /* The next file is refused, too, though none of its mistakes fits. */
   static const char *const more[] = {HEAD "[[transfer]\n", HEAD "x = 1\n", HEAD};

@@ -1,7 +1,6 @@
 #include "schema/scenario/nearest.h"
 
 #include "support.h"
-#include "tests/cmocka.h"
 
 TEST(distances_are_those_of_osa) {
   assert_int_equal(nearest_distance("size", "size", 9), 0);

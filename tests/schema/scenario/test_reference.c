@@ -1,9 +1,7 @@
-#include "engine/base/arena.h"
 #include "schema/scenario/field.h"
 #include "schema/scenario/reference.h"
 
 #include "support.h"
-#include "tests/cmocka.h"
 
 /* The committed files that the table of keys yields. */
 struct reference_file {

@@ -1,5 +1,4 @@
 #include "support.h"
-#include "tests/cmocka.h"
 
 /* A text below HEAD with one mistake. It must be found at the '@', which is no part of the text;
  * without one at the header of the first block. */
@@ -515,7 +514,7 @@ TEST(what_was_meant_is_written_out) {
     PRINTED(text, 1024, HEAD "%s", lines[i].text);
     SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = must_refuse(text);
     assert_int_equal(diagnostics_count(diagnostics), 1);
-    assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, lines[i].message));
+    assert_contains(diagnostics_at(diagnostics, 0)->error.message, lines[i].message);
     assert_string_equal(diagnostics_at(diagnostics, 0)->expected, lines[i].expected);
   }
 }

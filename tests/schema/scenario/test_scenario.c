@@ -1,7 +1,6 @@
 /* What a scenario says, key by key: defaults, axes, ranges, what loads and flows take from their
  * block, and --set. */
 #include "support.h"
-#include "tests/cmocka.h"
 
 static void assert_kind(const struct block *block, enum case_kind kind) {
   struct setting setting;
@@ -336,7 +335,7 @@ TEST(overrides_rename) {
   struct diagnostics *diagnostics = must_refuse_with(
       HEAD BLOCK "size = 1\n[[chase]]\nname = \"c\"\nspace = \"host\"\n", &same, 1);
   assert_int_equal(diagnostics_count(diagnostics), 1);
-  assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, "duplicate name \"c\""));
+  assert_contains(diagnostics_at(diagnostics, 0)->error.message, "duplicate name \"c\"");
 }
 
 TEST(overrides_complain_by_name) {
@@ -404,7 +403,7 @@ TEST(many_blocks_have_no_more_settings_than_one) {
         assert_int_equal(error->position.line, files[f].line);
         found = true;
       } else {
-        assert_non_null(strstr(error->message, "ranges of the scenario have more than 4194304"));
+        assert_contains(error->message, "ranges of the scenario have more than 4194304");
       }
     }
     assert_true(found);

@@ -1,7 +1,6 @@
 #include "scenarios/scenarios.h"
 
 #include "support.h"
-#include "tests/cmocka.h"
 
 static void assert_equal_settings(const struct block *a, const struct block *b, size_t i) {
   struct setting x;

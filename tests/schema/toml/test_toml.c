@@ -2,8 +2,6 @@
 
 #include "tests/cmocka.h"
 
-#include <stdlib.h>
-
 RELEASE(toml_free, struct toml_document)
 
 static struct toml_document *parse(const char *text) {

@@ -1,12 +1,9 @@
 /* Results on a page: the tables and matrices of a terminal, coloured the same, charts beside them.
  */
-#include "engine/base/arena.h"
 #include "runner/render/page/page.h"
 
 #include "tests/runner/render/result/said.h"
 #include "tests/runner/table/markup.h"
-
-#include <stdlib.h>
 
 /* Of blocks called `chart` there is a chart; NULL = of none. */
 static char *page_of(const struct said *said, size_t count, const char *chart) {

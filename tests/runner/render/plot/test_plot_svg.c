@@ -1,11 +1,9 @@
 /* Charts: scales, what cannot be placed, names, and that nothing lies over each other. */
-#include "engine/base/arena.h"
 #include "runner/render/plot/plot.h"
 
 #include "tests/runner/table/markup.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { SVG_MAX = 1 << 22 };
 

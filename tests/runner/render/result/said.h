@@ -5,8 +5,6 @@
 #include "tests/cmocka.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const said_columns[] = {"case",
                                            "block",

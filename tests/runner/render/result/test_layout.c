@@ -3,7 +3,6 @@
  * text of any width, in JSON and on a page.
  *
  * test_runner_render_layout [FIRST COUNT]: seeds to try. */
-#include "engine/base/arena.h"
 #include "engine/base/units.h"
 #include "engine/case/note.h"
 #include "engine/case/transfer.h"
@@ -15,14 +14,11 @@
 #include "runner/render/result/run_result.h"
 #include "runner/table/table.h"
 #include "schema/machine/machine_file.h"
-#include "tests/cmocka.h"
 #include "tests/runner/plan/fixture.h"
 #include "tests/runner/plan/random_scenario.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 RELEASE(diagnostics_free, struct diagnostics)

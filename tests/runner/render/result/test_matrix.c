@@ -1,12 +1,9 @@
 /* Matrices to the letter: alignment, N/A, the line below, colours, parts for narrow terminals. */
-#include "engine/base/arena.h"
 #include "runner/render/result/matrix.h"
 
 #include "tests/cmocka.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -199,8 +196,8 @@ TEST(rows_of_a_grid_are_compared_apart) {
                 " 1MiB  100.0  100.0\n"
                 "what is known\n");
   SCOPED(memory_free) char *text = printed(&matrix, 0, true);
-  assert_non_null(strstr(text, "\033[38;5;40m10.00"));
-  assert_non_null(strstr(text, "\033[38;5;196m5.000"));
+  assert_contains(text, "\033[38;5;40m10.00");
+  assert_contains(text, "\033[38;5;196m5.000");
 }
 
 /* Two results never have one place: the second would hide the first. */

@@ -1,5 +1,4 @@
 /* The short form of a result: one line for a block whose places agree, and the answer. */
-#include "engine/base/arena.h"
 #include "tests/runner/render/result/said.h"
 
 /* A block whose places agree is one line; one that differs by more, or has a slow case, is whole.
