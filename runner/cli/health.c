@@ -317,12 +317,12 @@ static void health_append_addresses(const struct health *health, struct health_l
   }
 }
 
-static void health_say(const struct health *health, const char *state, const char *text) {
+static void health_say(const struct health *health, const char *line) {
   if (output_layout_of(health->command->common.format) == LAYOUT_PAGE) {
-    (void)printf("%s: %s\n", state, text);
+    (void)printf("%s\n", line);
     (void)fflush(stdout);
   } else {
-    say_note(&health->command->common, "%s: %s", state, text);
+    say_note(&health->command->common, "%s", line);
   }
 }
 
@@ -367,12 +367,7 @@ static const char *health_find_doubt(const struct health *health, int code) {
                ? NULL
                : "every result is too noisy to tell from what is usual";
   }
-  return health->command->expect != NULL
-             ? arena_format(&health->command->arena, EXPECT_NO_ROW, health->command->expect)
-         : machine->simulated
-             ? EXPECT_SIMULATED
-             : "nothing is known of this machine: haul expect learn makes a file from runs of your "
-               "own";
+  return expect_doubt_words(&health->command->arena, health->command->expect, machine->simulated);
 }
 
 /* What is known, and of what is too noisy to tell the case that is furthest from what is usual. */
@@ -394,7 +389,8 @@ static const char *health_describe(const struct health *health) {
 }
 
 int health_end(struct health *health, int code) {
-  struct health_line line = {.arena = &health->command->arena};
+  struct arena *arena = &health->command->arena;
+  struct health_line line = {.arena = arena};
   strbuf_init(&line.text, LINE_MAX_BYTES);
   health_append_lost(health, &line);
   health_append_cut_off(health, &line);
@@ -411,14 +407,13 @@ int health_end(struct health *health, int code) {
   const char *cannot_tell = health->judge != NULL ? expect_judge_cannot_tell(health->judge) : NULL;
   if (line.text.length > 0 && code != EXIT_INTERRUPTED) {
     health_append_addresses(health, &line);
-    health_say(health, "unhealthy", line.text.text);
+    health_say(health, arena_format(arena, "unhealthy: %s", line.text.text));
     code = code == EXIT_DONE || code == EXIT_NOT_MEASURED ? EXIT_REGRESSED : code;
   } else if (doubt != NULL || cannot_tell != NULL) {
-    health_say(health, doubt != NULL ? "not judged" : "cannot tell",
-               doubt != NULL ? doubt : cannot_tell);
+    health_say(health, doubt != NULL ? arena_format(arena, "not judged: %s", doubt) : cannot_tell);
     code = code == EXIT_DONE ? EXIT_NOT_MEASURED : code;
   } else {
-    health_say(health, "healthy", health_describe(health));
+    health_say(health, arena_format(arena, "healthy: %s", health_describe(health)));
   }
   strbuf_fini(&line.text);
   expect_judge_free(health->judge);

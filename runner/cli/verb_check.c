@@ -522,17 +522,12 @@ static enum status check_expected_show(struct command *command,
   return document_end(&document);
 }
 
-/* Why nothing is known of the cases. */
 static const char *check_expected_nothing(struct command *command) {
   const struct results *results = command->results;
   const bool simulated =
       results->run_count > 0 &&
       ALL_OF(r, results->run_count, results->environments[results->runs[r].environment].simulated);
-  return command->expect != NULL ? arena_format(&command->arena, EXPECT_NO_ROW, command->expect)
-         : simulated
-             ? EXPECT_SIMULATED
-             : "haul expect list shows what is, haul expect learn makes a file from runs of your "
-               "own";
+  return expect_doubt_words(&command->arena, command->expect, simulated);
 }
 
 /* The exit code, and what the table does not say. */
@@ -570,8 +565,7 @@ static enum status check_expected_judge(struct command *command,
   return expected->case_count > 0 ? STATUS_OK
          : above_peak > 0
              ? error_set(err, STATUS_UNSUPPORTED, "nothing was compared: %s", RESULTS_ABOVE_PEAK)
-             : error_set(err, STATUS_UNSUPPORTED, "%s: %s", EXPECT_NOTHING,
-                         check_expected_nothing(command));
+             : error_set(err, STATUS_UNSUPPORTED, "%s", check_expected_nothing(command));
 }
 
 static enum status verb_check_expected(struct command *command, struct error *err) {

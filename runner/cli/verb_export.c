@@ -2,7 +2,7 @@
 #include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/console/output_file.h"
-#include "runner/render/prometheus.h"
+#include "runner/render/export_prometheus.h"
 
 #define EXPORT_FORMAT_LIST(X)                                                                      \
   X(EXPORT_CSV, "csv")                                                                             \

@@ -75,15 +75,6 @@ struct expect_judgement {
 
 struct expect_judge;
 
-/* Where there are no judgements. */
-#define EXPECT_NOTHING "nothing is known of these cases on this machine"
-/* Why, of a file of the user's own: its name. */
-#define EXPECT_NO_ROW                                                                              \
-  "no row of %s fits them: a row names the GPU, the kind of path, the method and the size"
-/* Why, of a fake driver. */
-#define EXPECT_SIMULATED                                                                           \
-  "the shipped expectations are for real GPUs, and these are simulated: use --expect FILE"
-
 /* hardware: the rows of the saved query hardware of the run. */
 struct expect_judge *expect_judge_new(const struct expect_set *set,
                                       const struct result_set *hardware);
@@ -128,9 +119,9 @@ struct expect_shortfall {
   size_t count;
 };
 size_t expect_judge_shortfalls(struct expect_judge *judge, const struct expect_shortfall **items);
-/* The worst disturbed result: "host busy or link slow: gpu0, host link: 51.3 GB/s at best, usual
- * 55.36 (up/gpu0, and 1 more); its trials vary by 6 %; run again when the host is quiet"; NULL:
- * there is none. */
+/* The worst disturbed result: "cannot tell: host busy or link slow: gpu0, host link: 51.3 GB/s at
+ * best, usual 55.36 (up/gpu0, and 1 more); its trials vary by 6 %; run again when the host is
+ * quiet"; NULL: there is none. */
 const char *expect_judge_cannot_tell(struct expect_judge *judge);
 /* "gpu2, host link: 27.1 GB/s, usual 55.2-55.5 (up/numa0-gpu2/64MiB, and 3 more)" */
 const char *expect_shortfall_words(struct arena *arena, const struct expect_shortfall *item);
@@ -141,7 +132,9 @@ const char *expect_judge_summary(struct expect_judge *judge);
 /* What went wrong, the shortfalls with what may have slowed them, each reason once, the worst
  * disturbed result, and the summary: sentences for people. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
-/* The same below a result; the disturbance is a line of its own. */
+/* Why there are no judgements. file: of the user's own, NULL = the shipped one. */
+const char *expect_doubt_words(struct arena *arena, const char *file, bool simulated);
+/* The same as expect_judge_words() below a result; the disturbance is a line of its own. */
 void expect_judge_print(struct expect_judge *judge, struct document *document);
 
 /* Judge a run of an open database: both queries. What of it was measured once more takes what is

@@ -141,7 +141,7 @@ const char *expect_judge_cannot_tell(struct expect_judge *judge) {
   item.place = expect_judgement_place(judge, item.worst);
   item.noun = judge_noun(judge, item.worst);
   return arena_format(&judge->arena,
-                      JUDGE_CANNOT_TELL
+                      "cannot tell: " JUDGE_CANNOT_TELL
                       ": %s; its trials vary by %s; run again when the host is quiet",
                       expect_shortfall_words(&judge->arena, &item),
                       judge_percent(&judge->arena, 100 * item.worst->spread));
@@ -227,11 +227,24 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   }
   const char *cannot_tell = expect_judge_cannot_tell(judge);
   if (cannot_tell != NULL) {
-    made[lines_count++] = arena_format(arena, "cannot tell: %s", cannot_tell);
+    made[lines_count++] = cannot_tell;
   }
   made[lines_count] = expect_judge_summary(judge);
   *lines = made;
   return made[lines_count] != NULL ? lines_count + 1 : 0;
+}
+
+const char *expect_doubt_words(struct arena *arena, const char *file, bool simulated) {
+  if (file != NULL) {
+    return arena_format(arena,
+                        "no row of %s fits these cases: a row names the GPU, the kind of path, "
+                        "the method and the size",
+                        file);
+  }
+  return simulated ? "the shipped expectations are for real GPUs, and these are simulated: use "
+                     "--expect FILE"
+                   : "nothing is known of these cases on this machine: haul expect list shows "
+                     "what is, haul expect learn makes a file from runs of your own";
 }
 
 void expect_judge_print(struct expect_judge *judge, struct document *document) {

@@ -121,7 +121,6 @@ static enum status report_judge(struct report *report, size_t i, struct result_s
   }
   run->shortfalls = kept;
   run->shortfall_count = shown > 0 ? shown - 1 : 0;
-  run->unexpected = EXPECT_NOTHING;
   run->expected = count > 0 ? arena_strdup(&report->arena, lines[count - 1]) : NULL;
   expect_judge_free(judge);
   return STATUS_OK;

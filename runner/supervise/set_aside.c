@@ -17,24 +17,12 @@ static struct set_aside_gpus *set_aside_find(struct set_aside *aside, uint32_t g
   return &aside->sets[aside->count++];
 }
 
-bool set_aside_note_failure(struct set_aside *aside, uint32_t gpus, const char *reason) {
-  struct set_aside_gpus *set = gpus != 0 ? set_aside_find(aside, gpus) : NULL;
-  if (set == NULL) {
-    return false;
-  }
-  (void)snprintf(set->reason, sizeof set->reason, "%s", reason);
-  return ++set->failures == SET_ASIDE_FAILURES;
+static bool set_aside_is_one(uint32_t gpus) {
+  return (gpus & (gpus - 1)) == 0;
 }
 
-void set_aside_note_success(struct set_aside *aside, uint32_t gpus) {
-  for (size_t i = aside->count; i-- > 0;) {
-    if ((aside->sets[i].gpus & ~gpus) == 0) {
-      aside->sets[i] = aside->sets[--aside->count];
-    }
-  }
-}
-
-void set_aside_name(uint32_t gpus, char names[SET_ASIDE_NAMES_MAX]) {
+/* "GPU 1", "GPU 0 and GPU 1". */
+static void set_aside_name(uint32_t gpus, char names[SET_ASIDE_NAMES_MAX]) {
   size_t used = 0;
   names[0] = '\0';
   for (unsigned gpu = 0; gpu < GPUS_MAX && used < SET_ASIDE_NAMES_MAX; gpu++) {
@@ -49,17 +37,43 @@ void set_aside_name(uint32_t gpus, char names[SET_ASIDE_NAMES_MAX]) {
   }
 }
 
+bool set_aside_note_failure(struct set_aside *aside, uint32_t gpus, const char *reason,
+                            char warning[SET_ASIDE_WARNING_MAX]) {
+  struct set_aside_gpus *set = gpus != 0 ? set_aside_find(aside, gpus) : NULL;
+  if (set == NULL) {
+    return false;
+  }
+  (void)snprintf(set->reason, sizeof set->reason, "%s", reason);
+  if (++set->failures != SET_ASIDE_FAILURES) {
+    return false;
+  }
+  char names[SET_ASIDE_NAMES_MAX];
+  set_aside_name(gpus, names);
+  (void)snprintf(warning, SET_ASIDE_WARNING_MAX,
+                 "%s failed in %d cases in a row and %s set aside, the other GPUs go on: see what "
+                 "nvidia-smi and the log of Linux (dmesg) say of it; the last: %s",
+                 names, SET_ASIDE_FAILURES, set_aside_is_one(gpus) ? "is" : "are", reason);
+  return true;
+}
+
+void set_aside_note_success(struct set_aside *aside, uint32_t gpus) {
+  for (size_t i = aside->count; i-- > 0;) {
+    if ((aside->sets[i].gpus & ~gpus) == 0) {
+      aside->sets[i] = aside->sets[--aside->count];
+    }
+  }
+}
+
 bool set_aside_has(const struct set_aside *aside, uint32_t gpus, char reason[CASE_REASON_MAX]) {
   for (size_t i = 0; i < aside->count; i++) {
     const struct set_aside_gpus *set = &aside->sets[i];
     if (set->failures >= SET_ASIDE_FAILURES && (set->gpus & ~gpus) == 0) {
       char names[SET_ASIDE_NAMES_MAX];
       set_aside_name(set->gpus, names);
-      int head =
-          snprintf(reason, CASE_REASON_MAX,
-                   "not tried, counts as failed: %s %s set aside after %u failures in a row "
-                   "(last: ",
-                   names, (set->gpus & (set->gpus - 1)) == 0 ? "was" : "were", set->failures);
+      int head = snprintf(reason, CASE_REASON_MAX,
+                          "not tried, counts as failed: %s %s set aside after %u failures in a row "
+                          "(last: ",
+                          names, set_aside_is_one(set->gpus) ? "was" : "were", set->failures);
       if (head >= 0 && head < CASE_REASON_MAX) {
         (void)snprintf(reason + head, (size_t)(CASE_REASON_MAX - head), "%.*s)",
                        CASE_REASON_MAX - head - 2, set->reason);

@@ -24,14 +24,15 @@ struct set_aside {
   size_t count;
 };
 
-/* A case on these GPUs cost its worker, for that reason. True: from now on they are set aside. Sets
- * past SET_ASIDE_SETS_MAX are tried each time. */
-bool set_aside_note_failure(struct set_aside *aside, uint32_t gpus, const char *reason);
+enum {
+  SET_ASIDE_NAMES_MAX = 256,
+  SET_ASIDE_WARNING_MAX = SET_ASIDE_NAMES_MAX + CASE_REASON_MAX + 128
+};
+/* A case on these GPUs cost its worker, for that reason. True, with a warning: from now on they are
+ * set aside. Sets past SET_ASIDE_SETS_MAX are tried each time. */
+bool set_aside_note_failure(struct set_aside *aside, uint32_t gpus, const char *reason,
+                            char warning[SET_ASIDE_WARNING_MAX]);
 /* A case on these GPUs left its worker whole. */
 void set_aside_note_success(struct set_aside *aside, uint32_t gpus);
 /* True, with the reason: a case on these GPUs is not to be tried. */
 bool set_aside_has(const struct set_aside *aside, uint32_t gpus, char reason[CASE_REASON_MAX]);
-
-enum { SET_ASIDE_NAMES_MAX = 256 };
-/* "GPU 1", "GPU 0 and GPU 1". */
-void set_aside_name(uint32_t gpus, char names[SET_ASIDE_NAMES_MAX]);

@@ -289,15 +289,9 @@ static bool supervise_fail_case(struct supervisor *supervisor, enum event event,
 /* The case cost its worker. */
 static void supervise_blame(struct supervisor *supervisor, size_t case_index, const char *reason) {
   const uint32_t gpus = supervisor->plan->cases[case_index].gpus;
-  if (set_aside_note_failure(&supervisor->aside, gpus, reason)) {
-    char names[SET_ASIDE_NAMES_MAX];
-    char text[SET_ASIDE_NAMES_MAX + CASE_REASON_MAX + 128];
-    set_aside_name(gpus, names);
-    snprintf(text, sizeof text,
-             "%s failed in %d cases in a row and is set aside, the other GPUs go on: see what "
-             "nvidia-smi and the log of Linux (dmesg) say of it; the last: %s",
-             names, SET_ASIDE_FAILURES, reason);
-    supervise_warn(supervisor, text);
+  char warning[SET_ASIDE_WARNING_MAX];
+  if (set_aside_note_failure(&supervisor->aside, gpus, reason, warning)) {
+    supervise_warn(supervisor, warning);
   }
 }
 

@@ -39,7 +39,7 @@ code=$?
 printf 'export.sh' >"$scratch/command"
 expect_code 0
 exists haul.prom
-sed -n 's/.*X(FAMILY_[A-Z_]*, "\([a-z_]*\)".*/\1/p' "$source_folder/runner/render/prometheus.c" | sort >families
+sed -n 's/.*X(FAMILY_[A-Z_]*, "\([a-z_]*\)".*/\1/p' "$source_folder/runner/render/export_prometheus.c" | sort >families
 for file in haul.rules.yml grafana.json README.md; do
   asked=$(grep -oE 'haul_[a-z]+_[a-z_]+' "$examples/$file" | sort -u)
   equal '' "$(comm -23 <(echo "$asked") families)" "metrics of $file that haul does not write"
@@ -47,7 +47,7 @@ done
 equal '' "$(comm -13 <(grep -oE 'haul_[a-z]+_[a-z_]+' "$examples/README.md" | sort -u) families)" 'metrics without a description'
 asked=$(grep -ohE '\$labels\.[a-z_]+' "$examples/haul.rules.yml" | sed 's/.*\.//' | sort -u)
 for label in $asked; do
-  if grep -q "\"$label\"" "$source_folder/runner/render/prometheus.c"; then good; else bad "no metric has the label $label"; fi
+  if grep -q "\"$label\"" "$source_folder/runner/render/export_prometheus.c"; then good; else bad "no metric has the label $label"; fi
 done
 if command -v promtool >/dev/null; then
   promtool check rules "$examples/haul.rules.yml" >out 2>&1 || bad "promtool check rules: $(cat out)"

@@ -79,11 +79,11 @@ expect_health() { # CODE REGEX FAULTS OPTION...
 begin 'nothing is said of a simulated machine by rows of real ones'
 run_ok run up.toml --db r.db
 reject_out 'usual|expected'
-run_fails 3 'nothing is known of these cases on this machine: the shipped expectations .*: use --expect FILE' check --expect --db r.db
+run_fails 3 'the shipped expectations are for real GPUs, and these are simulated: use --expect FILE' check --expect --db r.db
 run_ok explain latest 'up/*gpu0*' --db r.db
 expect_out '^ +small_copies +4 cases \(1 of those selected\) below 32 KiB$'
 sed 's/16MiB/1GiB/' mine.toml >large.toml
-run_fails 3 'on this machine: no row of large\.toml fits them: a row names the GPU' check --expect=large.toml --db r.db
+run_fails 3 'no row of large\.toml fits these cases: a row names the GPU' check --expect=large.toml --db r.db
 
 begin 'all as usual: those that are known, load flows left out'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db
@@ -198,7 +198,7 @@ expect_out '^not judged: the shipped expectations are for real GPUs, and these a
 sed 's/H200/H100/' mine.toml >other.toml
 run run health --db health.db --only 'host_to_device' --expect other.toml
 expect_code 3
-expect_out '^not judged: no row of other\.toml fits them: '
+expect_out '^not judged: no row of other\.toml fits these cases: '
 
 begin 'health: where every result is too noisy to tell, twice, nothing is judged'
 cat >noise.toml <<'EOT'

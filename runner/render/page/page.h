@@ -78,8 +78,7 @@ struct page_run {
   /* Of what the machine should reach: shortfalls, then the summary; NULL: nothing is known. */
   const char *const *shortfalls;
   size_t shortfall_count;
-  const char *tiles;      /* written with PAGE_TILES; NULL or "" = none */
-  const char *unexpected; /* what is said where nothing is expected */
+  const char *tiles; /* written with PAGE_TILES; NULL or "" = none */
   const char *expected;
   size_t compared; /* results that were compared with their peers; 0 = none could be */
   struct result_set parts[run_part_name_count];

@@ -6,20 +6,23 @@
 enum { GPU_0 = 1, GPU_1 = 2, GPU_2 = 4 };
 
 static void note_failures(struct set_aside *aside, uint32_t gpus, unsigned count) {
+  char warning[SET_ASIDE_WARNING_MAX];
   for (unsigned i = 0; i < count; i++) {
-    (void)set_aside_note_failure(aside, gpus, "illegal address");
+    (void)set_aside_note_failure(aside, gpus, "illegal address", warning);
   }
 }
 
 TEST(three_failures_in_a_row_count) {
   struct set_aside aside = {0};
   char reason[CASE_REASON_MAX];
+  char warning[SET_ASIDE_WARNING_MAX];
   note_failures(&aside, GPU_1, 2);
   assert_false(set_aside_has(&aside, GPU_1, reason));
   set_aside_note_success(&aside, GPU_0 | GPU_1);
   note_failures(&aside, GPU_1, 2);
-  assert_true(set_aside_note_failure(&aside, GPU_1, "launch failed"));
-  assert_false(set_aside_note_failure(&aside, GPU_1, "launch failed")); /* said once */
+  assert_true(set_aside_note_failure(&aside, GPU_1, "launch failed", warning));
+  assert_non_null(strstr(warning, "GPU 1 failed in 3 cases in a row and is set aside"));
+  assert_false(set_aside_note_failure(&aside, GPU_1, "launch failed", warning)); /* said once */
   assert_true(set_aside_has(&aside, GPU_1, reason));
   assert_contains(reason, "GPU 1 was set aside after 4 failures in a row");
   assert_contains(reason, "last: launch failed");
@@ -38,7 +41,10 @@ TEST(cases_with_others_are_set_aside_too) {
 TEST(a_pair_speaks_against_the_pair_alone) {
   struct set_aside aside = {0};
   char reason[CASE_REASON_MAX];
-  note_failures(&aside, GPU_0 | GPU_2, SET_ASIDE_FAILURES);
+  char warning[SET_ASIDE_WARNING_MAX];
+  note_failures(&aside, GPU_0 | GPU_2, SET_ASIDE_FAILURES - 1);
+  assert_true(set_aside_note_failure(&aside, GPU_0 | GPU_2, "illegal address", warning));
+  assert_non_null(strstr(warning, "GPU 0 and GPU 2 failed in 3 cases in a row and are set aside"));
   assert_false(set_aside_has(&aside, GPU_0, reason));
   assert_false(set_aside_has(&aside, GPU_1 | GPU_2, reason));
   assert_true(set_aside_has(&aside, GPU_0 | GPU_1 | GPU_2, reason));

@@ -1,4 +1,4 @@
-#include "runner/render/prometheus.h"
+#include "runner/render/export_prometheus.h"
 
 #include "engine/base/order.h"
 #include "engine/base/strbuf.h"

@@ -1,4 +1,4 @@
-/* haul prune, haul compact, haul migrate: a database over years. */
+/* haul prune: the trials of old runs are deleted. */
 #include "engine/base/clock.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
@@ -8,11 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const uint64_t NS_PER_DAY = UINT64_C(86400000000000);
-
-/* ---- prune ---- */
 
 struct prune_options {
   bool trials, dry_run;
@@ -93,89 +90,4 @@ const struct verb VERB_PRUNE = {
     .word_max = 0,
     .check = verb_prune_check,
     .run = verb_prune_run,
-};
-
-/* ---- compact ---- */
-
-static const char *verb_upkeep_size(struct arena *arena, const char *path) {
-  struct stat info;
-  char text[UNITS_TEXT_MAX] = "?";
-  if (stat(path, &info) == 0) {
-    units_format_size_short((uint64_t)info.st_size, text);
-  }
-  return arena_strdup(arena, text);
-}
-
-static enum status verb_compact_run(struct command *command, struct error *err) {
-  const char *path = NULL;
-  RETURN_ON_ERROR(command_path(command, &path, err));
-  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err)); /* there must be one */
-  const char *before = verb_upkeep_size(&command->arena, path);
-  RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
-  RETURN_ON_ERROR(database_compact(command->database, err));
-  say_note(&command->common, "%s: %s, now %s", path, before,
-           verb_upkeep_size(&command->arena, path));
-  return STATUS_OK;
-}
-
-const struct verb VERB_COMPACT = {
-    .name = "compact",
-    .group = VERBS_KEEP,
-    .summary = "make the database file smaller",
-    .doc = "Gives free space in the file back to the disk. Needs room for a copy of the database "
-           "meanwhile. No other program may use it.",
-    .word_max = 0,
-    .run = verb_compact_run,
-};
-
-/* ---- migrate ---- */
-
-struct migrate_options {
-  const char *output;
-};
-
-static const struct verb_option VERB_MIGRATE_OPTIONS[] = {
-    {"output", "FILE", "write a migrated copy to FILE, and leave the database as it is",
-     OPTION_NON_EMPTY(struct migrate_options, output), .letter = 'o'},
-    {0},
-};
-
-static enum status verb_migrate_run(struct command *command, struct error *err) {
-  const struct migrate_options *options = command->options;
-  const char *path = NULL;
-  RETURN_ON_ERROR(command_path(command, &path, err));
-  command->copy_noted = true; /* a note that it is read through a copy would be one too many */
-  RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
-  const int version = command->database->file_version != 0 ? command->database->file_version
-                                                           : command->database->version;
-  const int latest = command->database->version;
-  if (options->output != NULL) {
-    RETURN_ON_ERROR(database_write_copy(command->database, options->output, err));
-    path = options->output;
-  } else if (version < latest) {
-    RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
-  }
-  if (version < latest) {
-    say_note(&command->common, "%s has schema %d.%d now, and had %d.%d", path, latest / 1000,
-             latest % 1000, version / 1000, version % 1000);
-  } else {
-    say_note(&command->common, "%s has schema %d.%d, the latest", path, latest / 1000,
-             latest % 1000);
-  }
-  return STATUS_OK;
-}
-
-const struct verb VERB_MIGRATE = {
-    .name = "migrate",
-    .group = VERBS_KEEP,
-    .summary = "bring a database of an older haul to the latest schema",
-    .doc =
-        "Verbs that only read never change a file: they read an older one through a copy, which "
-        "takes time with its size, for each command. This migrates the file once, as the next run "
-        "that records in it does. If an archive cannot be written, -o makes a migrated copy to "
-        "read.",
-    .options = VERB_MIGRATE_OPTIONS,
-    .options_size = sizeof(struct migrate_options),
-    .word_max = 0,
-    .run = verb_migrate_run,
 };

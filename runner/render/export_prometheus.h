@@ -1,5 +1,5 @@
-/* prometheus.h - results in Prometheus' text format, version 0.0.4, for node_exporter's textfile
- * collector (https://prometheus.io/docs/instrumenting/exposition_formats/).
+/* export_prometheus.h - results in Prometheus' text format, version 0.0.4, for node_exporter's
+ * textfile collector (https://prometheus.io/docs/instrumenting/exposition_formats/).
  *
  * Base units: bytes per second, seconds. Every sample of a case has the labels host, scenario,
  * block, case, path, method and size_bytes; simulated="1" marks a fake driver's. What may change

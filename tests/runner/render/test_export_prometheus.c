@@ -1,5 +1,5 @@
 /* The latest result of every case, and Prometheus' text of it. */
-#include "runner/render/prometheus.h"
+#include "runner/render/export_prometheus.h"
 
 #include "tests/cmocka.h"
 
