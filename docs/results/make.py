@@ -146,10 +146,10 @@ class Results:
 
     def runs(self, name):
         """What was measured, when, in how many processes."""
-        return table(["machine", "scenario", "processes", "largest size", "date", "ended"], [
+        return table(["machine", "scenario", "processes", "largest size", "date", "ended", "seconds"], [
             [machine.upper(), *row.values()] for machine, db in self.having(name) for row in rows(self.haul, db, "query", """
                 SELECT r.scenario, r.processes, CASE WHEN max(c.size_bytes) > 0 THEN printf('%.6g MiB', max(c.size_bytes) / 1048576.0) END AS largest,
-                  date(r.started_at) AS date, r.status
+                  date(r.started_at) AS date, r.status, round(r.duration_s, 1)
                 FROM v_run r LEFT JOIN v_run_case c ON c.run = r.run AND c.status = 'ok'
                 GROUP BY r.run ORDER BY r.scenario, r.started_at""")])
 

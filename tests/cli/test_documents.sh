@@ -71,6 +71,7 @@ unset HAUL_FAKE_FAULTS
 xz -dc "$source_folder/docs/results/data/h200-nvbandwidth.db.xz" >recorded.db
 HAUL_DB=$scratch/recorded.db
 shows docs/EXPECT.md 'haul check --expect'
+shows README.md 'haul show latest'
 
 begin 'the picture of README'
 if command -v python3 >/dev/null && command -v script >/dev/null; then

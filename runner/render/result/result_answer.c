@@ -419,8 +419,7 @@ void result_answer(const struct run_rows *rows, const struct result_remarks *rem
       latency = arena_join(&arena, latency, "; ",
                            answer_latency(&arena, &answers.latencies[i], ANSWERS[i].latency));
     }
-    /* What copies within the host reach is an answer where there is no GPU. */
-    if ((rates->count > 0 || above_peak != NULL) && (i != ANSWER_HOST || !said)) {
+    if (rates->count > 0 || above_peak != NULL) {
       answer_put(document, &arena, &said, ANSWERS[i].rate, answer_rates(&arena, rates, above_peak));
     }
   }

@@ -281,7 +281,7 @@ bool result_span_is_alike(struct result_span span);
  * rough, or if measurements of the case do not agree. */
 const char *result_number_words(struct arena *arena, const struct run_row *row, double value,
                                 double spread);
-/* "393.5", "393.5-394.1" */
+/* "393.5", "393.5-394.1"; "~390-394" if one of the two is rough or open. */
 const char *result_figures(struct arena *arena, struct result_span span);
 /* Blocks whose places agree keep one row, which stands for all of them. */
 void result_brief_block(struct arena *arena, struct result_block *block);

@@ -138,7 +138,11 @@ const char *result_figures(struct arena *arena, struct result_span span) {
   const double spread = fmax(result_spread(span.least), result_spread(span.greatest));
   const char *from = result_number_words(arena, span.least, result_figure(span.least), spread);
   const char *to = result_number_words(arena, span.greatest, result_figure(span.greatest), spread);
-  return strcmp(from, to) == 0 ? from : arena_format(arena, "%s-%s", from, to);
+  const bool is_open = from[0] == '~' || to[0] == '~'; /* said once, before the range */
+  from += from[0] == '~';
+  to += to[0] == '~';
+  const char *range = strcmp(from, to) == 0 ? from : arena_format(arena, "%s-%s", from, to);
+  return arena_join(arena, is_open ? "~" : "", "", range);
 }
 
 /* Cases of a block that differ by their places alone. */

@@ -172,6 +172,13 @@ TEST(the_answer_has_the_largest_copies) {
                 "not count\n");
   expect_answer(ABOVE, 1,
                 "Host to GPU   none: copies of 256MiB exceed their peak and do not count\n");
+  static const struct said HOST[] = {
+      {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 64 << 20},
+      {UP("gpu1", "pinned"), .gbps = 40, .size_bytes = 64 << 20, .spread = 60},
+      {UP("numa1", "pinned"), .gbps = 12, .size_bytes = 64 << 20}};
+  expect_answer(HOST, COUNT_OF(HOST),
+                "Host to GPU   ~40-55 GB/s pinned (64MiB); lowest: numa0 to gpu1\n"
+                "Host to host  12.00 GB/s pinned (64MiB)\n");
   static const struct said BOTH[] = {
       {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 64 << 20},
       {UP("gpu0", "pinned"), .gbps = 92, .size_bytes = 64 << 20, .direction = "both", .flows = 2}};
