@@ -156,6 +156,18 @@ void *memory_grow(void *items, size_t count, size_t size_bytes) {
   return grown;
 }
 
+char *memory_format(const char *format, ...) {
+  char *text = NULL;
+  va_list args;
+  va_start(args, format);
+  const int length = vasprintf(&text, format, args);
+  va_end(args);
+  if (length < 0) {
+    out_of_memory(strlen(format));
+  }
+  return text;
+}
+
 void memory_free(void *variable) {
   void *memory;
   memcpy(&memory, variable, sizeof memory);

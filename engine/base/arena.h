@@ -52,5 +52,7 @@ void *memory_new(size_t count, size_t size_bytes);
 void *memory_grow(void *items, size_t count, size_t size_bytes);
 #define MEMORY_ADD(items, count)                                                                   \
   ((items) = memory_grow((items), (count), sizeof *(items)), (count)++, &(items)[(count)-1])
+/* As asprintf(), for free(); it is always there, too. */
+char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* free() of what the variable at that address points to, for SCOPED(). */
 void memory_free(void *variable);

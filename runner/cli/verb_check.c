@@ -598,7 +598,8 @@ static enum status verb_check_choose(struct command *command, struct error *err)
       selector_find_all(command->database, request->names[SIDE_A], &command->arena, &a, err));
   RETURN_ON_ERROR(selector_find(command->database, request->names[SIDE_B], &latest, err));
   const int64_t last = a.runs[a.count - 1].id;
-  RETURN_ON_ERROR(selector_find_to_compare(command->database, last, &found, err));
+  RETURN_ON_ERROR(
+      selector_find_related(command->database, "select/run_to_compare", last, &found, err));
   if (found.id == 0 || found.id == latest.id) {
     return STATUS_OK;
   }

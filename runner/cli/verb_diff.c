@@ -52,7 +52,8 @@ static enum status verb_diff_choose(struct command *command, struct verb_diff_de
   struct run_ref latest;
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(selector_find(command->database, "latest", &latest, err));
-  RETURN_ON_ERROR(selector_find_to_compare(command->database, 0, &sides->latest, err));
+  RETURN_ON_ERROR(
+      selector_find_related(command->database, "select/run_to_compare", 0, &sides->latest, err));
   sides->latest = sides->latest.id == 0 ? latest : sides->latest;
   sides->is_latest = sides->latest.id == latest.id;
   if (!sides->is_latest) {
@@ -62,7 +63,8 @@ static enum status verb_diff_choose(struct command *command, struct verb_diff_de
         &command->arena, arena_format(&command->arena, "; run %lld failed: ", (long long)latest.id),
         sides->passed_over, "");
   }
-  RETURN_ON_ERROR(selector_find_before(command->database, sides->latest.id, &sides->before, err));
+  RETURN_ON_ERROR(selector_find_related(command->database, "select/run_before", sides->latest.id,
+                                        &sides->before, err));
   request->names[SIDE_A] = sides->before.id == 0 ? "previous"
                                                  : arena_format(&command->arena, "run:%lld",
                                                                 (long long)sides->before.id);

@@ -389,21 +389,12 @@ static enum status verb_schema_add_rows(const struct verb_rows *rows, json_t *ki
         json_shape_add(&shape, name, json_pack("{s:[s, s, s]}", "type", "array", "string", "null"));
         continue;
       }
-      switch (result_set_cell(&columns, 0, i)->kind) {
-      case CELL_TEXT:
-        json_shape_text(&shape, name);
-        break;
-      case CELL_INTEGER:
-        json_shape_known(&shape, name);
-        break;
-      case CELL_REAL:
-        json_shape_real(&shape, name);
-        break;
-      case CELL_NULL:
-      case CELL_BLOB:
-        json_shape_scalar(&shape, name);
-        break;
-      }
+      static const unsigned TYPES[] = {[CELL_TEXT] = SHAPE_TEXT,
+                                       [CELL_INTEGER] = SHAPE_INTEGER,
+                                       [CELL_REAL] = SHAPE_NUMBER,
+                                       [CELL_NULL] = SHAPE_TEXT | SHAPE_NUMBER,
+                                       [CELL_BLOB] = SHAPE_TEXT | SHAPE_NUMBER};
+      json_shape_value(&shape, name, TYPES[result_set_cell(&columns, 0, i)->kind] | SHAPE_NULL);
     }
     RETURN_ON_ERROR(status);
   }

@@ -477,7 +477,8 @@ enum status expect_judge_run(const struct expect_set *set, struct query *query, 
   struct run_ref repeat = {0};
   struct expect_judge *again = NULL;
   RETURN_ON_ERROR(selector_find(query_database(query), run, &ref, err));
-  RETURN_ON_ERROR(selector_find_repeat(query_database(query), ref.id, &repeat, err));
+  RETURN_ON_ERROR(
+      selector_find_related(query_database(query), "select/repeat_of_run", ref.id, &repeat, err));
   if (repeat.id != 0) {
     SCOPED(arena_fini) struct arena arena = {0};
     const char *name = arena_format(&arena, "run:%s", repeat.uuid);

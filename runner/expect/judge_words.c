@@ -52,14 +52,6 @@ const char *judgement_remark(struct arena *arena, const struct expect_judgement 
 
 /* ---- sentences ---- */
 
-static unsigned judge_count_reports(const struct expect_judge *judge) {
-  unsigned count = 0;
-  for (size_t i = 0; i < judge->used_count; i++) {
-    count += judge_reports_of(judge->used[i]);
-  }
-  return count;
-}
-
 /* How many cases of that GPU fall short. */
 static size_t judge_shortfalls(const struct expect_judge *judge, int gpu) {
   size_t count = 0;
@@ -187,8 +179,8 @@ static const char *judge_summarise(struct expect_judge *judge, bool whole) {
     return arena_format(arena, "%zu of %zu results below expectation for %s%s: see haul explain",
                         shorts, judge->judged.count, judge->machine, notes);
   }
-  const unsigned reports = judge_count_reports(judge);
-  const char *grounds = reports > 0 ? arena_format(arena, " (from %u measurement%s)", reports,
+  const size_t reports = SUM_OF(i, judge->used_count, judge_reports_of(judge->used[i]));
+  const char *grounds = reports > 0 ? arena_format(arena, " (from %zu measurement%s)", reports,
                                                    strings_plural(reports, "", "s"))
                                     : " (from lower limits alone)";
   const bool all = unclear + disturbed + judge->judged.broken_count + judge->judged.above_peak == 0;

@@ -218,19 +218,11 @@ bool observed_read(const struct observed_reader *reader, const struct cell *cell
 
 void observed_begin(struct observed_reader *reader, struct arena *arena,
                     const struct result_set *hardware) {
-  const struct hardware *rows = result_set_bind(hardware, hardware_fields,
-                                                COUNT_OF(hardware_fields), sizeof(struct hardware));
-  struct hardware *kept = arena_array(arena, hardware->row_count, sizeof *kept);
-  for (size_t i = 0; i < hardware->row_count; i++) {
-    kept[i] = rows[i];
-    kept[i].gpu = arena_strdup(arena, rows[i].gpu);
-    kept[i].name = arena_strdup(arena, rows[i].name);
-    kept[i].driver_version = arena_strdup(arena, rows[i].driver_version);
-    kept[i].host_name = arena_strdup(arena, rows[i].host_name);
-    kept[i].uuid = arena_strdup(arena, rows[i].uuid);
-  }
-  *reader =
-      (struct observed_reader){.arena = arena, .gpus = kept, .gpu_count = hardware->row_count};
+  *reader = (struct observed_reader){.arena = arena,
+                                     .gpus = result_set_bind(hardware, arena, hardware_fields,
+                                                             COUNT_OF(hardware_fields),
+                                                             sizeof(struct hardware)),
+                                     .gpu_count = hardware->row_count};
 }
 
 void observed_columns(struct observed_reader *reader, const struct column *columns, size_t count) {

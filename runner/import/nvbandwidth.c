@@ -320,12 +320,7 @@ static const char *const GPU_FACTS[] = {GPU_FACT_LIST(NAME)};
 static const char *const LASTING_FACTS[] = {"cpu_model", "cpu_count", "hypervisor"};
 
 static bool nvbandwidth_lasts(const char *name) {
-  for (size_t i = 0; i < COUNT_OF(LASTING_FACTS); i++) {
-    if (strcmp(LASTING_FACTS[i], name) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, COUNT_OF(LASTING_FACTS), strcmp(LASTING_FACTS[i], name) == 0);
 }
 
 /* Files of 0.5 have no list of devices: as many as the widest matrix has columns. */
@@ -338,12 +333,8 @@ static size_t nvbandwidth_device_count(const struct nvbandwidth_file *file) {
 }
 
 static bool nvbandwidth_addresses_known(const struct nvbandwidth_file *file) {
-  for (size_t i = 0; i < file->device_count; i++) {
-    if (file->devices[i].pci_address == NULL) {
-      return false;
-    }
-  }
-  return file->device_count > 0;
+  return file->device_count > 0 &&
+         ALL_OF(i, file->device_count, file->devices[i].pci_address != NULL);
 }
 
 /* GPUs are numbered by PCI address, nvbandwidth's by CUDA. */

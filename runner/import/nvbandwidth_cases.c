@@ -122,12 +122,8 @@ const char *nvbandwidth_test_name(size_t number) {
 static const uint64_t SM_SIZE_MIN = UINT64_C(64) << 20;
 
 static const struct definition *nvbandwidth_find_definition(const char *name) {
-  for (size_t i = 0; i < COUNT_OF(DEFINITIONS); i++) {
-    if (strcmp(DEFINITIONS[i].name, name) == 0) {
-      return &DEFINITIONS[i];
-    }
-  }
-  return NULL;
+  const size_t i = FIRST_OF(k, COUNT_OF(DEFINITIONS), strcmp(DEFINITIONS[k].name, name) == 0);
+  return i < COUNT_OF(DEFINITIONS) ? &DEFINITIONS[i] : NULL;
 }
 
 static bool nvbandwidth_is_end(const struct endpoint *endpoint, enum end end, int32_t row,
@@ -210,11 +206,7 @@ static const char *nvbandwidth_take_value(struct taking *taking,
 }
 
 static size_t nvbandwidth_count_values(const struct nvbandwidth_test *test) {
-  size_t count = 0;
-  for (size_t i = 0; i < test->rows * test->columns; i++) {
-    count += isnan(test->cells[i]) ? 0 : 1;
-  }
-  return count;
+  return SUM_OF(i, test->rows * test->columns, isnan(test->cells[i]) ? 0 : 1);
 }
 
 /* Why nothing of the test can be taken; NULL = its cells can. */

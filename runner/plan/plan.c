@@ -282,12 +282,9 @@ static void plan_fill_case(struct plan_builder *b, const struct case_def *def,
 
 /* What the check cache_flush asks of a case. */
 static enum on_fail plan_on_unflushed(const struct scenario *scenario) {
-  for (size_t i = 0; i < scenario->check_count; i++) {
-    if (scenario->checks[i].kind == CHECK_CACHE_FLUSH) {
-      return scenario->checks[i].on_fail;
-    }
-  }
-  return ON_FAIL_RECORD;
+  const size_t i =
+      FIRST_OF(k, scenario->check_count, scenario->checks[k].kind == CHECK_CACHE_FLUSH);
+  return i < scenario->check_count ? scenario->checks[i].on_fail : ON_FAIL_RECORD;
 }
 
 /* Duplicates take memory too. */

@@ -13,11 +13,7 @@
 enum { TAKE_UP_MS = 1000 };
 
 char *beside_path(const char *path, const char *uuid) {
-  char *place = NULL;
-  if (asprintf(&place, "%s-run-%s.db", path, uuid) < 0) {
-    abort();
-  }
-  return place;
+  return memory_format("%s-run-%s.db", path, uuid);
 }
 
 static void beside_remove(const char *place) {

@@ -12,8 +12,8 @@
 static double *record_scratch(struct record *record, size_t count) {
   if (count > record->scratch_capacity) {
     record->scratch_capacity = 2 * count;
-    record->scratch =
-        record_reallocate(record->scratch, record->scratch_capacity, sizeof *record->scratch);
+    free(record->scratch);
+    record->scratch = memory_new(record->scratch_capacity, sizeof *record->scratch);
   }
   return record->scratch;
 }
@@ -376,7 +376,7 @@ void record_drop_pending(struct record *record) {
 }
 
 void *record_copy(const void *items, size_t count, size_t size_bytes) {
-  void *copy = record_reallocate(NULL, count, size_bytes);
+  void *copy = memory_new(count, size_bytes);
   if (count > 0) {
     memcpy(copy, items, count * size_bytes);
   }

@@ -63,12 +63,6 @@ void content_finish(struct content *content, char key[CONTENT_KEY_MAX]) {
   free(content);
 }
 
-void content_of_text(const char *text, char key[CONTENT_KEY_MAX]) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(text, strlen(text)));
-  content_to_hex(canonical.digest, key);
-}
-
 void content_uuid(uint64_t time_ms, char uuid[CONTENT_KEY_MAX]) {
   unsigned char bytes[UUID_BYTES];
   if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {

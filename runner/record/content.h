@@ -18,6 +18,3 @@ void content_finish(struct content *content, char key[CONTENT_KEY_MAX]);
 
 /* A UUIDv7 (RFC 9562, 5.7) as 32 hexadecimal digits: sortable by its time in ms since 1970. */
 void content_uuid(uint64_t time_ms, char uuid[CONTENT_KEY_MAX]);
-
-/* The same of a text alone, as the case_key of a definition. */
-void content_of_text(const char *text, char key[CONTENT_KEY_MAX]);

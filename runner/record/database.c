@@ -37,11 +37,9 @@ static void database_use_views(struct database *database) {
 }
 
 static struct database *database_new(const char *path) {
-  struct database *database = calloc(1, sizeof *database);
+  struct database *database = memory_new(1, sizeof *database);
   /* "./" prevents SQLite from giving ":memory:" or "file:..." a meaning of their own. */
-  if (database == NULL || asprintf(&database->path, "%s%s", path[0] == '/' ? "" : "./", path) < 0) {
-    abort();
-  }
+  database->path = memory_format("%s%s", path[0] == '/' ? "" : "./", path);
   return database;
 }
 
@@ -113,10 +111,8 @@ static enum status database_copy_and_migrate(struct database *database, struct e
 }
 
 enum status database_open_temporary(struct database **database, struct error *err) {
-  struct database *made = calloc(1, sizeof *made);
-  if (made == NULL || (made->path = strdup("temporary database")) == NULL) {
-    abort();
-  }
+  struct database *made = memory_new(1, sizeof *made);
+  made->path = memory_format("temporary database");
   enum status status = database_make_temporary(made, NULL, err);
   if (status != STATUS_OK) {
     database_close(made);
@@ -137,8 +133,7 @@ static enum status database_bring_up_to_date(struct database *database, struct e
              : error_prefix(err,
                             "%s has schema %d.%d and is read through a temporary copy (in "
                             "SQLITE_TMPDIR, TMPDIR or /var/tmp): ",
-                            database->path, database->version / MIGRATE_VERSIONS_PER_MAJOR,
-                            database->version % MIGRATE_VERSIONS_PER_MAJOR);
+                            database->path, MIGRATE_MAJOR_MINOR(database->version));
 }
 
 const char *database_copy_note(const struct database *database, struct arena *arena) {
@@ -149,10 +144,8 @@ const char *database_copy_note(const struct database *database, struct arena *ar
       arena,
       "%s has the older schema %d.%d, so it is read through a temporary copy. To change it to "
       "%d.%d once: haul migrate",
-      database->path, database->file_version / MIGRATE_VERSIONS_PER_MAJOR,
-      database->file_version % MIGRATE_VERSIONS_PER_MAJOR,
-      database->version / MIGRATE_VERSIONS_PER_MAJOR,
-      database->version % MIGRATE_VERSIONS_PER_MAJOR);
+      database->path, MIGRATE_MAJOR_MINOR(database->file_version),
+      MIGRATE_MAJOR_MINOR(database->version));
 }
 
 const char *database_foreign_note(const struct database *database, struct arena *arena) {

@@ -81,11 +81,7 @@ static void record_join_gpu_names(const struct machine *machine, char *text, siz
   size_t length = 0;
   text[0] = '\0';
   for (uint32_t i = 0; i < machine->gpu_count; i++) {
-    bool known = false;
-    for (uint32_t j = 0; j < i && !known; j++) {
-      known = strcmp(machine->gpus[i].name, machine->gpus[j].name) == 0;
-    }
-    if (known || length >= size) {
+    if (ANY_OF(j, i, strcmp(machine->gpus[i].name, machine->gpus[j].name) == 0) || length >= size) {
       continue;
     }
     int more = snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "",

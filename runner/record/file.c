@@ -41,12 +41,10 @@ const char *database_file_network_file_system(const char *path) {
   if (statfs(path, &info) != 0) {
     return NULL;
   }
-  for (size_t i = 0; i < COUNT_OF(NETWORK_FILE_SYSTEMS); i++) {
-    if (((unsigned long)info.f_type & 0xffffffffUL) == NETWORK_FILE_SYSTEMS[i].type) {
-      return NETWORK_FILE_SYSTEMS[i].name;
-    }
-  }
-  return NULL;
+  const size_t i =
+      FIRST_OF(k, COUNT_OF(NETWORK_FILE_SYSTEMS),
+               NETWORK_FILE_SYSTEMS[k].type == ((unsigned long)info.f_type & 0xffffffffUL));
+  return i < COUNT_OF(NETWORK_FILE_SYSTEMS) ? NETWORK_FILE_SYSTEMS[i].name : NULL;
 }
 
 /* The directory part of path; "." if it has none. */
@@ -302,9 +300,7 @@ enum status database_file_make_scratch(char **path, struct error *err) {
         mkdtemp(folder) == NULL) {
       continue;
     }
-    if (asprintf(path, "%s/results.db", folder) < 0) {
-      abort();
-    }
+    *path = memory_format("%s/results.db", folder);
     return STATUS_OK;
   }
   return error_set(err, STATUS_IO,

@@ -148,10 +148,7 @@ enum status database_write_copy(const struct database *database, const char *pat
     return error_set(err, STATUS_INVALID, "%s is there already, and nothing was written", path);
   }
   sqlite3 *copy = NULL;
-  SCOPED(memory_free) char *plain = NULL;
-  if (asprintf(&plain, "%s%s", path[0] == '/' ? "" : "./", path) < 0) {
-    abort();
-  }
+  SCOPED(memory_free) char *plain = memory_format("%s%s", path[0] == '/' ? "" : "./", path);
   const int code = sqlite3_open_v2(plain, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
   enum status status = code == SQLITE_OK
                            ? database_copy_pages(database, copy, err)

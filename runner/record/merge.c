@@ -1,6 +1,7 @@
 #include "runner/record/merge.h"
 
 #include "engine/base/strings.h"
+#include "runner/plan/definition.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/plan.h"
 #include "runner/record/database.h"
@@ -133,8 +134,8 @@ static const struct row_member KEY_MEMBERS[] = {
     ROW_MEMBER(struct content_key, before),     {0}};
 
 static bool merge_key_is(const char *key, const char *content) {
-  char made[CONTENT_KEY_MAX];
-  content_of_text(content, made);
+  char made[CASE_KEY_MAX];
+  definition_key(content, strlen(content), made);
   return strcmp(made, key) == 0;
 }
 

@@ -15,16 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char COPY_NAME[] = "/input.db";
+#define COPY_NAME "/input.db"
 enum { FAILURE_BYTES_MAX = 700 };
-
-static char *merge_join(const char *a, const char *b) {
-  char *text = NULL;
-  if (asprintf(&text, "%s%s", a, b) < 0) {
-    abort();
-  }
-  return text;
-}
 
 /* A path as SQLite's URIs have it (https://www.sqlite.org/uri.html). */
 static char *merge_read_only_uri(const char *path) {
@@ -94,8 +86,7 @@ static enum status merge_judge_version(struct database *database, struct error *
     return error_set(err, STATUS_UNSUPPORTED,
                      "it was made by a haul from before 0.2.0 (schema %d.%d), whose schema was "
                      "never released; measure again",
-                     database->version / MIGRATE_VERSIONS_PER_MAJOR,
-                     database->version % MIGRATE_VERSIONS_PER_MAJOR);
+                     MIGRATE_MAJOR_MINOR(database->version));
   }
   RETURN_ON_ERROR(migrate_refuse_virtual(database, err));
   int latest = migrate_latest_version();
@@ -104,9 +95,7 @@ static enum status merge_judge_version(struct database *database, struct error *
         err, STATUS_UNSUPPORTED,
         "it was made by a newer haul (schema %d.%d, this one knows %d.%d); merge with the "
         "newer haul",
-        database->version / MIGRATE_VERSIONS_PER_MAJOR,
-        database->version % MIGRATE_VERSIONS_PER_MAJOR, latest / MIGRATE_VERSIONS_PER_MAJOR,
-        latest % MIGRATE_VERSIONS_PER_MAJOR);
+        MIGRATE_MAJOR_MINOR(database->version), MIGRATE_MAJOR_MINOR(latest));
   }
   RETURN_ON_ERROR(foreign_check_tables(database, err));
   RETURN_ON_ERROR(database_refuse_row(
@@ -149,7 +138,7 @@ static enum status merge_copy_by_pages(struct database *from, const char *copy, 
  */
 static enum status merge_use_copy(const char *path, const char *scratch, struct merge_input *input,
                                   struct error *err) {
-  char *folder = merge_join(scratch, "-merge-XXXXXX");
+  char *folder = memory_format("%s-merge-XXXXXX", scratch);
   if (mkdtemp(folder) == NULL) {
     enum status status =
         error_set_errno(err, errno, "it needs a copy, but %s cannot be created", folder);
@@ -159,7 +148,7 @@ static enum status merge_use_copy(const char *path, const char *scratch, struct 
   input->folder = folder;
   input->held = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   enum status status = STATUS_OK;
-  SCOPED(memory_free) char *copy = merge_join(input->folder, COPY_NAME);
+  SCOPED(memory_free) char *copy = memory_format("%s" COPY_NAME, input->folder);
   if (input->database != NULL) {
     status = merge_copy_by_pages(input->database, copy, err);
   } else {
@@ -277,7 +266,7 @@ enum status merge_input_open(const char *path, const char *scratch, struct merge
   }
   enum status status = merge_prepare(full, scratch, &opened, err);
   if (status == STATUS_OK) {
-    char *copy = opened.folder != NULL ? merge_join(opened.folder, COPY_NAME) : NULL;
+    char *copy = opened.folder != NULL ? memory_format("%s" COPY_NAME, opened.folder) : NULL;
     opened.uri = merge_read_only_uri(copy != NULL ? copy : full);
     free(copy);
     *input = opened;
@@ -297,7 +286,7 @@ void merge_input_identify(const char *path, struct merge_file *file) {
   SCOPED(memory_free) char *full = realpath(path, NULL);
   (void)snprintf(file->path, sizeof file->path, "%s", full != NULL ? full : path);
   const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  SCOPED(memory_free) char *journal = merge_join(file->path, "-journal");
+  SCOPED(memory_free) char *journal = memory_format("%s-journal", file->path);
   if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
       database_file_read_header(fd, &header) == STATUS_OK && !header.write_ahead &&
       access(journal, F_OK) != 0) {

@@ -70,9 +70,8 @@ static enum status migrate_refuse_newer(const struct database *database, int lat
   return error_set(err, STATUS_UNSUPPORTED,
                    "%s was made by a newer haul (schema %d.%d, this one knows %d.%d) and cannot be "
                    "%s; use the newer haul, or name another database with --db",
-                   database->path, database->version / MIGRATE_VERSIONS_PER_MAJOR,
-                   database->version % MIGRATE_VERSIONS_PER_MAJOR,
-                   latest / MIGRATE_VERSIONS_PER_MAJOR, latest % MIGRATE_VERSIONS_PER_MAJOR, what);
+                   database->path, MIGRATE_MAJOR_MINOR(database->version),
+                   MIGRATE_MAJOR_MINOR(latest), what);
 }
 
 static enum status migrate_refuse_older(const struct database *database, struct error *err) {
@@ -80,8 +79,7 @@ static enum status migrate_refuse_older(const struct database *database, struct 
                    "%s was made by a haul from before 0.2.0 (schema %d.%d), whose schema was never "
                    "released; read it with the haul that made it (\"haul export\" writes CSV), and "
                    "name another database with --db",
-                   database->path, database->version / MIGRATE_VERSIONS_PER_MAJOR,
-                   database->version % MIGRATE_VERSIONS_PER_MAJOR);
+                   database->path, MIGRATE_MAJOR_MINOR(database->version));
 }
 
 enum status migrate_refuse_virtual(struct database *database, struct error *err) {
@@ -123,8 +121,7 @@ static enum status migrate_refuse_schema(const struct database *database, struct
                                          const char *format, const char *table) {
   (void)error_set(err, STATUS_INVALID, format, table);
   return error_prefix(err, "it says that it has schema %d.%d, but ",
-                      database->version / MIGRATE_VERSIONS_PER_MAJOR,
-                      database->version % MIGRATE_VERSIONS_PER_MAJOR);
+                      MIGRATE_MAJOR_MINOR(database->version));
 }
 #define MIGRATE_REFUSED                                                                            \
   ": a haul between two releases made it, or other means changed it; use the haul that made it, "  \

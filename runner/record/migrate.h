@@ -10,6 +10,9 @@
 #include "runner/record/connection.h"
 
 enum { MIGRATE_VERSIONS_PER_MAJOR = 1000 };
+/* Of a version, for "%d.%d". */
+#define MIGRATE_MAJOR_MINOR(version)                                                               \
+  (version) / MIGRATE_VERSIONS_PER_MAJOR, (version) % MIGRATE_VERSIONS_PER_MAJOR
 
 /* The version that this build writes: that of the last migration. */
 int migrate_latest_version(void);

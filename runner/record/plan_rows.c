@@ -2,6 +2,8 @@
 #include "runner/record/record_internal.h"
 #include "schema/scenario/scenario.h"
 
+#include <stdlib.h>
+
 enum status record_add_scenario(struct record *record, const struct scenario *scenario, int64_t *id,
                                 struct error *err) {
   const char *description = scenario->description != NULL ? scenario->description : "";
@@ -119,8 +121,8 @@ static enum status record_add_alias(struct record *record, const struct plan *pl
 }
 
 static void record_make_room(struct record *record, const struct plan *plan) {
-  record->bench_cases =
-      record_reallocate(record->bench_cases, plan->case_count, sizeof *record->bench_cases);
+  free(record->bench_cases);
+  record->bench_cases = memory_new(plan->case_count, sizeof *record->bench_cases);
   record->case_count = plan->case_count;
 }
 

@@ -39,17 +39,9 @@ static bool query_pragma_reads(const char *name, const char *argument) {
   static const char *const TELL_WITHOUT_ARGUMENT[] = {
       "user_version",   "application_id", "schema_version", "page_count",   "page_size",
       "freelist_count", "journal_mode",   "encoding",       "foreign_keys", "data_version"};
-  for (size_t i = 0; i < COUNT_OF(TELL); i++) {
-    if (sqlite3_stricmp(name, TELL[i]) == 0) {
-      return true;
-    }
-  }
-  for (size_t i = 0; i < COUNT_OF(TELL_WITHOUT_ARGUMENT); i++) {
-    if (argument == NULL && sqlite3_stricmp(name, TELL_WITHOUT_ARGUMENT[i]) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, COUNT_OF(TELL), sqlite3_stricmp(name, TELL[i]) == 0) ||
+         (argument == NULL && ANY_OF(i, COUNT_OF(TELL_WITHOUT_ARGUMENT),
+                                     sqlite3_stricmp(name, TELL_WITHOUT_ARGUMENT[i]) == 0));
 }
 
 static int query_authorize(void *context, int action, const char *first, const char *second,
@@ -226,12 +218,8 @@ static bool query_same_name(const char *a, const char *b) {
 
 static const struct query_parameter *query_given(const struct query_parameter *parameters,
                                                  size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++) {
-    if (query_same_name(parameters[i].name, name)) {
-      return &parameters[i];
-    }
-  }
-  return NULL;
+  const size_t i = FIRST_OF(k, count, query_same_name(parameters[k].name, name));
+  return i < count ? &parameters[i] : NULL;
 }
 
 static bool query_bind_integer(sqlite3_stmt *stmt, int index, const char *value) {
@@ -306,21 +294,11 @@ static enum status query_bind_guessed(struct query *query, sqlite3_stmt *stmt, i
   return STATUS_OK;
 }
 
-static const struct saved_parameter *query_declared(const struct saved_query *saved,
-                                                    const char *name) {
-  for (size_t i = 0; i < saved->parameter_count; i++) {
-    if (query_same_name(saved->parameters[i].name, name)) {
-      return &saved->parameters[i];
-    }
-  }
-  return NULL;
-}
-
 static enum status query_bind_saved(struct query *query, sqlite3_stmt *stmt, int index,
                                     const struct saved_query *saved,
                                     const struct query_parameter *parameter, struct error *err) {
   const char *name = sqlite3_bind_parameter_name(stmt, index);
-  const struct saved_parameter *declaration = query_declared(saved, name);
+  const struct saved_parameter *declaration = saved_query_parameter(saved, name);
   if (declaration == NULL) {
     return query_bind_guessed(query, stmt, index, parameter, err);
   }

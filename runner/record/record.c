@@ -13,14 +13,6 @@
 
 enum { NS_PER_MS = 1000000 };
 
-void *record_reallocate(void *memory, size_t count, size_t size_bytes) {
-  void *moved = reallocarray(memory, count > 0 ? count : 1, size_bytes);
-  if (moved == NULL) {
-    abort();
-  }
-  return moved;
-}
-
 enum status record_statement(struct record *record, const char *name, struct statement *statement,
                              struct error *err) {
   RETURN_ON_ERROR(statement_prepare(record->database, name, statement, err));
@@ -68,7 +60,7 @@ static int64_t record_now_ns_of(const struct record *record) {
 
 /* The database is the record's. */
 static struct record *record_new(struct database *database) {
-  struct record *opened = record_reallocate(NULL, 1, sizeof *opened);
+  struct record *opened = memory_new(1, sizeof *opened);
   *opened = (struct record){.database = database};
   /* Read once, so that setting the clock during a run does not shift its times. */
   opened->clock_offset_ns =

@@ -60,8 +60,6 @@ enum status record_read_number(struct statement *statement, int64_t *number,
 /* The same of a statement, once. */
 enum status record_find(struct record *record, const char *name, const struct parameter *parameters,
                         int64_t *number, struct error *err) CHECK_RESULT;
-/* Aborts for want of memory. */
-void *record_reallocate(void *memory, size_t count, size_t size_bytes);
 /* A copy of an array, for free(). */
 void *record_copy(const void *items, size_t count, size_t size_bytes);
 

@@ -29,12 +29,8 @@ static const struct row_member LINK_MEMBERS[] = {ROW_MEMBER(struct results_link,
 /* Among those that are columns of environment; NULL = there is none of the name. */
 static const struct results_fact *results_column(const struct results_environment *environment,
                                                  size_t column_count, const char *name) {
-  for (size_t i = 0; i < column_count; i++) {
-    if (strcmp(environment->facts[i].name, name) == 0) {
-      return &environment->facts[i];
-    }
-  }
-  return NULL;
+  const size_t i = FIRST_OF(k, column_count, strcmp(environment->facts[k].name, name) == 0);
+  return i < column_count ? &environment->facts[i] : NULL;
 }
 
 static const char *results_column_value(const struct results_environment *environment,
@@ -108,12 +104,7 @@ static enum status results_find_environment(struct results *results, struct data
 /* ---- runs ---- */
 
 static bool results_has_run(const struct results *results, int64_t id) {
-  for (size_t i = 0; i < results->run_count; i++) {
-    if (results->runs[i].ref.id == id) {
-      return true;
-    }
-  }
-  return false;
+  return ANY_OF(i, results->run_count, results->runs[i].ref.id == id);
 }
 
 /* A run, and the number of its environment. */

@@ -161,11 +161,7 @@ static void saved_query_describe(const struct embedded_file *file, struct arena 
 }
 
 size_t saved_query_count(void) {
-  size_t count = 0;
-  for (size_t file = 0; file < results_sql_count; file++) {
-    count += saved_query_is(&results_sql[file]);
-  }
-  return count;
+  return SUM_OF(file, results_sql_count, saved_query_is(&results_sql[file]));
 }
 
 void saved_query_at(size_t i, struct arena *arena, struct saved_query *query) {
@@ -178,12 +174,9 @@ bool saved_query_is_of(const struct saved_query *query, const char *scenario) {
 
 const struct saved_parameter *saved_query_parameter(const struct saved_query *query,
                                                     const char *name) {
-  for (size_t i = 0; i < query->parameter_count; i++) {
-    if (strcmp(query->parameters[i].name, name) == 0) {
-      return &query->parameters[i];
-    }
-  }
-  return NULL;
+  const size_t count = query->parameter_count;
+  const size_t i = FIRST_OF(k, count, strcmp(query->parameters[k].name + 1, name + 1) == 0);
+  return i < count ? &query->parameters[i] : NULL;
 }
 
 enum status saved_query_find(const char *name, struct arena *arena, struct saved_query *query,

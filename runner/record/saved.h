@@ -107,7 +107,7 @@ size_t saved_query_count(void);
 void saved_query_at(size_t i, struct arena *arena, struct saved_query *query);
 /* Whether it is of such a scenario, by name. */
 bool saved_query_is_of(const struct saved_query *query, const char *scenario);
-/* The parameter of that name, ":run"; NULL = it has none. */
+/* The parameter of that name, ":run", "@run" or "$run"; NULL = it has none. */
 const struct saved_parameter *saved_query_parameter(const struct saved_query *query,
                                                     const char *name);
 /* STATUS_NOT_FOUND with the names there are. */

@@ -58,11 +58,7 @@ static enum status selector_add_runs(struct database *database, const char *name
                                     RUN_REF_MEMBERS, arena, found.runs, found.count, err));
   *count = found.count;
   for (size_t r = 0; r < found.count; r++) {
-    bool known = false;
-    for (size_t i = 0; i < list->count && !known; i++) {
-      known = list->runs[i].id == found.runs[r].id;
-    }
-    if (!known) {
+    if (!ANY_OF(i, list->count, list->runs[i].id == found.runs[r].id)) {
       *ARENA_ADD(arena, list->runs, list->count) = found.runs[r];
     }
   }
@@ -177,12 +173,8 @@ static bool selector_has_prefix(const char *text, const char *prefix) {
 }
 
 bool selector_is_one(const char *text) {
-  for (size_t i = 0; i < COUNT_OF(GROUPS); i++) {
-    if (selector_has_prefix(text, GROUPS[i].prefix)) {
-      return true;
-    }
-  }
-  return selector_has_prefix(text, run_prefix) || strcmp(text, latest) == 0 ||
+  return ANY_OF(i, COUNT_OF(GROUPS), selector_has_prefix(text, GROUPS[i].prefix)) ||
+         selector_has_prefix(text, run_prefix) || strcmp(text, latest) == 0 ||
          strcmp(text, previous) == 0 ||
          (text[0] != '\0' && text[strspn(text, "0123456789")] == '\0');
 }
@@ -271,26 +263,16 @@ const char *selector_numbers(struct arena *arena, int64_t *ids, size_t count) {
   return ranges > RANGES_SHOWN ? arena_add(arena, text, " ...") : text;
 }
 
-/* The first run of a statement about a run; id 0 = it has none. */
-static enum status selector_find_related(struct database *database, const char *query, int64_t run,
-                                         struct run_ref *found, struct error *err) {
+enum status selector_find_related(struct database *database, const char *statement, int64_t run,
+                                  struct run_ref *found, struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct run_list list = {0};
   size_t count = 0;
   const char *number = arena_format(&arena, "%" PRId64, run);
-  const enum status status = selector_add_runs(database, query, number, &arena, &list, &count, err);
+  const enum status status =
+      selector_add_runs(database, statement, number, &arena, &list, &count, err);
   *found = status == STATUS_OK && count > 0 ? list.runs[0] : (struct run_ref){0};
   return status;
-}
-
-enum status selector_find_repeat(struct database *database, int64_t run, struct run_ref *repeat,
-                                 struct error *err) {
-  return selector_find_related(database, "select/repeat_of_run", run, repeat, err);
-}
-
-enum status selector_find_before(struct database *database, int64_t run, struct run_ref *before,
-                                 struct error *err) {
-  return selector_find_related(database, "select/run_before", run, before, err);
 }
 
 enum status selector_find_sides(struct database *database, int64_t run, struct arena *arena,
@@ -298,11 +280,6 @@ enum status selector_find_sides(struct database *database, int64_t run, struct a
   *sides = NULL;
   return database_read(database, "select/sides_to_compare", PARAMETERS(PARAMETER(":name", run)),
                        ROW_WORD, sides, arena, NULL, err);
-}
-
-enum status selector_find_to_compare(struct database *database, int64_t run, struct run_ref *found,
-                                     struct error *err) {
-  return selector_find_related(database, "select/run_to_compare", run, found, err);
 }
 
 const char *selector_join(struct arena *arena, const struct run_list *list) {

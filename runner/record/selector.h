@@ -41,24 +41,19 @@ bool selector_moves(const char *text);
 enum status selector_find(struct database *database, const char *selector, struct run_ref *run,
                           struct error *err) CHECK_RESULT;
 
-/* The run that measured some cases of that one once more; id 0 = there is none. */
-enum status selector_find_repeat(struct database *database, int64_t run, struct run_ref *repeat,
-                                 struct error *err) CHECK_RESULT;
-
-/* The run that started last before that one, of its scenario; id 0 = there is none. */
-enum status selector_find_before(struct database *database, int64_t run, struct run_ref *before,
-                                 struct error *err) CHECK_RESULT;
+/* The first run that a statement about a run gives; id 0 = there is none:
+ *   select/repeat_of_run   that measured some cases of that one once more
+ *   select/run_before      that started last before that one, of its scenario
+ *   select/run_to_compare  the latest of the scenario of that run; run 0: of any scenario, but for
+ *                          runs that measured no case */
+enum status selector_find_related(struct database *database, const char *statement, int64_t run,
+                                  struct run_ref *found, struct error *err) CHECK_RESULT;
 
 /* "run:5 run:7" of that run and the same, but rather one with another tag or driver, if it has a
  * tag: runs of one tag and driver are repeats. "tag:before tag:after" where their tags differ; NULL
  * = there is none. */
 enum status selector_find_sides(struct database *database, int64_t run, struct arena *arena,
                                 const char **sides, struct error *err) CHECK_RESULT;
-
-/* The latest run of the scenario of that run; run 0: of any scenario, but for runs that measured no
- * case. id 0 = there is none. */
-enum status selector_find_to_compare(struct database *database, int64_t run, struct run_ref *found,
-                                     struct error *err) CHECK_RESULT;
 
 struct run_list {
   struct run_ref *runs; /* each once; in the arena */

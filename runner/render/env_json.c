@@ -29,11 +29,11 @@ static void env_json_keys(struct json_out *json, const void *object, const struc
 static void env_describe_keys(struct json_shape *shape, const struct key *keys, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (keys[i].type == KEY_TEXT) {
-      json_shape_text(shape, keys[i].name);
+      json_shape_value(shape, keys[i].name, SHAPE_TEXT | SHAPE_NULL);
     } else if (keys[i].type == KEY_BOOL) {
-      json_shape_boolean(shape, keys[i].name);
+      json_shape_value(shape, keys[i].name, SHAPE_BOOLEAN);
     } else {
-      json_shape_known(shape, keys[i].name);
+      json_shape_value(shape, keys[i].name, SHAPE_INTEGER | SHAPE_NULL);
     }
   }
 }
@@ -86,7 +86,7 @@ static void env_json_gpu(struct json_out *json, const struct machine *machine, s
 }
 
 static void env_json_gpu_shape(struct json_shape *shape) {
-  json_shape_integer(shape, "gpu");
+  json_shape_value(shape, "gpu", SHAPE_INTEGER);
   env_describe_keys(shape, GPU_KEYS, GPU_KEY_COUNT);
   ENV_GPU(JSON_DESCRIBE)
 }

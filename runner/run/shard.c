@@ -28,14 +28,6 @@ struct shard {
   bool told;     /* a file in the folder says why */
 };
 
-static char *shard_format(const char *format, const char *a, const char *b) {
-  char *text = NULL;
-  if (asprintf(&text, format, a, b) < 0) {
-    abort();
-  }
-  return text;
-}
-
 static enum status shard_check_folder(const char *folder, struct error *err) {
   struct stat info;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -128,8 +120,8 @@ static enum status shard_find(const struct shard *shard, const char *run, const 
 }
 
 static void shard_set_name(struct shard *shard, const char *uuid) {
-  SCOPED(memory_free) char *name = shard_format("%s-%s.db", shard->node, uuid);
-  shard->path = shard_format("%s/%s", shard->request.folder, name);
+  SCOPED(memory_free) char *name = memory_format("%s-%s.db", shard->node, uuid);
+  shard->path = memory_format("%s/%s", shard->request.folder, name);
   shard->begun = true;
   shard_local_point_to(&shard->local, shard->path);
 }
@@ -200,16 +192,11 @@ bool shard_is_due(const struct shard *shard) {
 
 /* Beside the shard; of a run without a UUID, with digits of its own. */
 static char *shard_failure_path(const struct shard *shard) {
-  char *path = NULL;
-  if (shard->path != NULL) {
-    return shard_local_failure_path(shard->path);
-  }
-  if (asprintf(&path, "%s/%s-%016llx%016llx%s", shard->request.folder, shard->node,
-               (unsigned long long)clock_read_ns(CLOCK_REALTIME), (unsigned long long)getpid(),
-               DATABASE_FAILURE_SUFFIX) < 0) {
-    abort();
-  }
-  return path;
+  return shard->path != NULL
+             ? shard_local_failure_path(shard->path)
+             : memory_format("%s/%s-%016llx%016llx%s", shard->request.folder, shard->node,
+                             (unsigned long long)clock_read_ns(CLOCK_REALTIME),
+                             (unsigned long long)getpid(), DATABASE_FAILURE_SUFFIX);
 }
 
 void shard_tell_failure(struct shard *shard, const char *reason) {
@@ -273,7 +260,7 @@ const char *shard_path(const struct shard *shard) {
 /* The local file with the name that it should have in the folder. */
 static int shard_keep_local(struct shard *shard) {
   SCOPED(memory_free)
-  char *kept = shard_format("%s%s", shard->local.folder, strrchr(shard->path, '/'));
+  char *kept = memory_format("%s%s", shard->local.folder, strrchr(shard->path, '/'));
   const char *path = rename(shard->local.database, kept) == 0 ? kept : shard->local.database;
   say_error(shard->request.common,
             "the results are not in %s but in %s: copy that file there, or merge it as it is; the "

@@ -18,21 +18,9 @@ enum { PLACES = 4, LEFT_MAX = 200 };
 static const char DATABASE[] = "results.db";
 static const char LINK[] = "to";
 
-static char *shard_local_join(const char *folder, const char *name) {
-  char *path = NULL;
-  if (asprintf(&path, "%s/%s", folder, name) < 0) {
-    abort();
-  }
-  return path;
-}
-
 char *shard_local_failure_path(const char *place) {
-  char *path = NULL;
-  if (asprintf(&path, "%.*s%s", (int)(strlen(place) - strlen(".db")), place,
-               DATABASE_FAILURE_SUFFIX) < 0) {
-    abort();
-  }
-  return path;
+  return memory_format("%.*s%s", (int)(strlen(place) - strlen(".db")), place,
+                       DATABASE_FAILURE_SUFFIX);
 }
 
 /* Where folders may be, the first that can be used first; NULL = there is no such place. */
@@ -85,7 +73,7 @@ enum status shard_local_make(struct shard_local *local, struct error *err) {
     if (fd < 0) {
       continue;
     }
-    local->folder = shard_local_join(parent, "XXXXXX");
+    local->folder = memory_format("%s/%s", parent, "XXXXXX");
     if (mkdtemp(local->folder) != NULL) {
       local->lock = shard_local_lock(local->folder);
     }
@@ -102,7 +90,7 @@ enum status shard_local_make(struct shard_local *local, struct error *err) {
                      "name a directory with TMPDIR",
                      (unsigned)geteuid());
   }
-  local->database = shard_local_join(local->folder, DATABASE);
+  local->database = memory_format("%s/%s", local->folder, DATABASE);
   return STATUS_OK;
 }
 
@@ -112,7 +100,7 @@ void shard_local_point_to(const struct shard_local *local, const char *place) {
   SCOPED(memory_free)
   char *real = realpath(arena_strndup(&arena, place, (size_t)(strrchr(place, '/') - place)), NULL);
   if (real != NULL) {
-    full = shard_local_join(real, strrchr(place, '/') + 1);
+    full = memory_format("%s/%s", real, strrchr(place, '/') + 1);
     (void)unlinkat(local->lock, LINK, 0);
     (void)!symlinkat(full, local->lock, LINK);
   }
@@ -161,13 +149,13 @@ struct shard_left {
 /* Under its name in the shared folder, where its run could not move it there. */
 static void shard_left_find_database(struct shard_left *left) {
   const char *slash = strrchr(left->place, '/');
-  char *kept = shard_local_join(left->local.folder, slash != NULL ? slash + 1 : DATABASE);
+  char *kept = memory_format("%s/%s", left->local.folder, slash != NULL ? slash + 1 : DATABASE);
   if (slash != NULL && access(kept, F_OK) == 0) {
     left->local.database = kept;
     return;
   }
   free(kept);
-  left->local.database = shard_local_join(left->local.folder, DATABASE);
+  left->local.database = memory_format("%s/%s", left->local.folder, DATABASE);
 }
 
 /* Whether there are results; a journal that the killed run left is played back. */
@@ -238,7 +226,7 @@ static size_t shard_left_collect(const char *parent, int fd, struct shard_left *
       continue;
     }
     struct shard_left *found = &left[count];
-    *found = (struct shard_left){.local.folder = shard_local_join(parent, entry->d_name)};
+    *found = (struct shard_left){.local.folder = memory_format("%s/%s", parent, entry->d_name)};
     found->local.lock = shard_local_lock(found->local.folder);
     if (found->local.lock < 0) {
       free(found->local.folder);

@@ -153,17 +153,12 @@ void status_line_case(struct status_line *line, const struct case_def *def,
   if (line->last[0] != '\0') {
     (void)snprintf(rate, sizeof rate, ", %s, %u trials", line->last, count);
   }
-  char *text = NULL;
   SCOPED(strbuf_fini) struct strbuf notes = STRBUF(NOTES_TEXT_MAX);
   status_line_put_notes(&notes, &outcome->notes);
   status_line_put_notes(&notes, report->slowed);
-  const int length =
-      ok ? asprintf(&text, "[%zu/%zu] %s: ok%s%s", done, total, def->name, rate, notes.text)
-         : asprintf(&text, "case %s: %s: %s", def->name, case_status_text(outcome->status),
-                    outcome->reason);
-  if (length < 0) {
-    abort();
-  }
+  char *text = ok ? memory_format("[%zu/%zu] %s: ok%s%s", done, total, def->name, rate, notes.text)
+                  : memory_format("case %s: %s: %s", def->name, case_status_text(outcome->status),
+                                  outcome->reason);
   *MEMORY_ADD(line->waiting, line->waiting_count) = (struct status_line_said){text, !ok};
 }
 

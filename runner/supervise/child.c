@@ -108,10 +108,6 @@ struct child_end child_await(pid_t pid, uint64_t limit_ns, struct child_patience
   }
 }
 
-struct child_end child_wait(pid_t pid, uint64_t limit_ns) {
-  return child_await(pid, limit_ns, NULL);
-}
-
 struct child_end child_dismiss(pid_t pid, uint64_t limit_ns, struct child_patience *patience) {
   const struct child_end end = child_await(pid, limit_ns, patience);
   if (end.ended) {
@@ -119,11 +115,8 @@ struct child_end child_dismiss(pid_t pid, uint64_t limit_ns, struct child_patien
   }
   kill(pid, SIGKILL);
   const bool over = patience != NULL && child_patience_is_over(patience);
-  return over ? child_wait(pid, impatient_limit_ns) : child_await(pid, kill_limit_ns, patience);
-}
-
-struct child_end child_finish(pid_t pid, uint64_t limit_ns) {
-  return child_dismiss(pid, limit_ns, NULL);
+  return over ? child_await(pid, impatient_limit_ns, NULL)
+              : child_await(pid, kill_limit_ns, patience);
 }
 
 bool child_was_killed(const struct child_end *end) {

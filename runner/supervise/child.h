@@ -35,11 +35,6 @@ enum { CHILD_FILES = 4, CHILD_FILES_MAX = 8 };
 enum status child_start(int socket_type, const char *purpose, const struct child_files *kept,
                         child_main *run, const void *context, pid_t *pid, int *fd,
                         struct error *err) CHECK_RESULT;
-/* Wait at most limit_ns. */
-struct child_end child_wait(pid_t pid, uint64_t limit_ns);
-/* The same, then SIGKILL and at most 10 s more: a process inside the driver may be unable to die.
- */
-struct child_end child_finish(pid_t pid, uint64_t limit_ns);
 /* How long children are waited for that free what they hold: a driver may never let them. */
 struct child_patience {
   const volatile sig_atomic_t *interrupted;
@@ -51,8 +46,10 @@ struct child_patience {
 static inline bool child_patience_is_over(const struct child_patience *patience) {
   return *patience->interrupted > patience->interrupts;
 }
-/* child_wait() and child_finish(), but no longer than the patience lasts. */
+/* Wait at most limit_ns, and no longer than the patience lasts; patience NULL: it has no end. */
 struct child_end child_await(pid_t pid, uint64_t limit_ns, struct child_patience *patience);
+/* The same, then SIGKILL and at most 10 s more: a process inside the driver may be unable to die.
+ */
 struct child_end child_dismiss(pid_t pid, uint64_t limit_ns, struct child_patience *patience);
 /* By SIGKILL, which a user or the kernel sent: that speaks against no GPU. */
 bool child_was_killed(const struct child_end *end);

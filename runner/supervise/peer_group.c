@@ -101,7 +101,7 @@ enum peer_state peer_group_state(struct peer_group *group, uint32_t processes,
       continue;
     }
     if (!group->ends[i].ended) { /* its socket is closed before it can be waited for */
-      group->ends[i] = child_finish(group->pids[i], leave_limit_ns);
+      group->ends[i] = child_dismiss(group->pids[i], leave_limit_ns, NULL);
     }
     char how[CHILD_TEXT_MAX];
     child_describe(&group->ends[i], how);

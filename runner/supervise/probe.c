@@ -118,7 +118,7 @@ static enum status probe_ask(const struct probe_looks *first, probe_look *look, 
     *first->child = (struct probe_child){pid, fd};
   } else {
     close(fd);
-    end = child_finish(pid, sound ? leave_limit_ns : timed_out ? 0 : limit_ns);
+    end = child_dismiss(pid, sound ? leave_limit_ns : timed_out ? 0 : limit_ns, NULL);
   }
   char text[CHILD_TEXT_MAX];
   enum status status;
@@ -150,7 +150,7 @@ void probe_release(struct probe_child *child) {
 void probe_await(struct probe_child *child) {
   probe_release(child);
   if (child->pid != 0) {
-    (void)child_finish(child->pid, leave_limit_ns);
+    (void)child_dismiss(child->pid, leave_limit_ns, NULL);
     child->pid = 0;
   }
 }

@@ -151,7 +151,7 @@ void sampler_start(struct sampler *sampler, const struct supervise_ops *ops,
 
 /* The child ended by itself. */
 static bool sampler_explain_end(struct sampler *sampler, char text[SAMPLER_TEXT_MAX]) {
-  struct child_end end = child_wait(sampler->pid, leave_limit_ns);
+  struct child_end end = child_await(sampler->pid, leave_limit_ns, NULL);
   sampler_forget(sampler);
   if (end.ended && end.wait_status == 0) {
     return false;
@@ -298,5 +298,5 @@ void sampler_stop(struct sampler *sampler, bool force) {
   const pid_t pid = sampler->pid;
   const bool hangs = sampler->silence_told;
   sampler_forget(sampler);
-  (void)child_finish(pid, force || hangs ? 0 : leave_limit_ns);
+  (void)child_dismiss(pid, force || hangs ? 0 : leave_limit_ns, NULL);
 }

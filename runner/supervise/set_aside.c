@@ -5,16 +5,14 @@
 enum { GPUS_MAX = 32 };
 
 static struct set_aside_gpus *set_aside_find(struct set_aside *aside, uint32_t gpus) {
-  for (size_t i = 0; i < aside->count; i++) {
-    if (aside->sets[i].gpus == gpus) {
-      return &aside->sets[i];
-    }
-  }
-  if (aside->count == SET_ASIDE_SETS_MAX) {
+  const size_t i = FIRST_OF(k, aside->count, aside->sets[k].gpus == gpus);
+  if (i == SET_ASIDE_SETS_MAX) {
     return NULL;
   }
-  aside->sets[aside->count] = (struct set_aside_gpus){.gpus = gpus};
-  return &aside->sets[aside->count++];
+  if (i == aside->count) {
+    aside->sets[aside->count++] = (struct set_aside_gpus){.gpus = gpus};
+  }
+  return &aside->sets[i];
 }
 
 static bool set_aside_is_one(uint32_t gpus) {

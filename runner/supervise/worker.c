@@ -192,7 +192,7 @@ void worker_dismiss(struct worker *worker, struct child_patience *patience) {
 }
 
 struct child_end worker_end(struct worker *worker, bool force) {
-  const struct child_end end = child_finish(worker->pid, force ? 0 : leave_limit_ns);
+  const struct child_end end = child_dismiss(worker->pid, force ? 0 : leave_limit_ns, NULL);
   worker_forget(worker);
   peer_group_end(&worker->group, NULL);
   return end;

@@ -27,41 +27,17 @@ void json_shape_add(struct json_shape *shape, const char *key, json_t *schema) {
   }
 }
 
-static void shape_add_type(struct json_shape *shape, const char *key, const char *type) {
-  json_shape_add(shape, key, shape_built(json_pack("{s:s}", "type", type)));
-}
-
-static void shape_add_nullable(struct json_shape *shape, const char *key, const char *type) {
-  json_shape_add(shape, key, shape_built(json_pack("{s:[s, s]}", "type", type, "null")));
-}
-
-void json_shape_text(struct json_shape *shape, const char *key) {
-  shape_add_nullable(shape, key, "string");
-}
-
-void json_shape_integer(struct json_shape *shape, const char *key) {
-  shape_add_type(shape, key, "integer");
-}
-
-void json_shape_known(struct json_shape *shape, const char *key) {
-  shape_add_nullable(shape, key, "integer");
-}
-
-void json_shape_real(struct json_shape *shape, const char *key) {
-  shape_add_nullable(shape, key, "number");
-}
-
-void json_shape_boolean(struct json_shape *shape, const char *key) {
-  shape_add_type(shape, key, "boolean");
-}
-
-void json_shape_decided(struct json_shape *shape, const char *key) {
-  shape_add_nullable(shape, key, "boolean");
-}
-
-void json_shape_scalar(struct json_shape *shape, const char *key) {
-  json_shape_add(shape, key,
-                 shape_built(json_pack("{s:[s, s, s]}", "type", "string", "number", "null")));
+void json_shape_value(struct json_shape *shape, const char *key, unsigned types) {
+  static const char *const NAMES[] = {"string", "integer", "number", "boolean", "null"};
+  json_t *names = shape_built(json_array());
+  for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
+    if ((types >> i & 1) != 0 && json_array_append_new(names, json_string(NAMES[i])) != 0) {
+      abort();
+    }
+  }
+  json_t *type = json_array_size(names) == 1 ? json_array_get(names, 0) : names;
+  json_shape_add(shape, key, shape_built(json_pack("{s:O}", "type", type)));
+  json_decref(names);
 }
 
 void json_shape_knowns(struct json_shape *shape, const char *key) {

@@ -52,15 +52,17 @@ struct json_t *json_shape_take(struct json_shape *shape);
 /* A member whose schema the caller gives, reference and all. */
 void json_shape_add(struct json_shape *shape, const char *key, struct json_t *schema);
 
-void json_shape_text(struct json_shape *shape, const char *key);
-void json_shape_integer(struct json_shape *shape, const char *key);
-void json_shape_known(struct json_shape *shape, const char *key);
-void json_shape_real(struct json_shape *shape, const char *key);
-void json_shape_boolean(struct json_shape *shape, const char *key);
-void json_shape_decided(struct json_shape *shape, const char *key);
-void json_shape_scalar(struct json_shape *shape, const char *key); /* of any kind, or null */
-void json_shape_knowns(struct json_shape *shape,
-                       const char *key); /* array of whole numbers or null */
+/* A member that is of one of these types. */
+enum json_types {
+  SHAPE_TEXT = 1,
+  SHAPE_INTEGER = 2,
+  SHAPE_NUMBER = 4,
+  SHAPE_BOOLEAN = 8,
+  SHAPE_NULL = 16,
+};
+void json_shape_value(struct json_shape *shape, const char *key, unsigned types);
+/* An array of whole numbers or null. */
+void json_shape_knowns(struct json_shape *shape, const char *key);
 void json_shape_object(struct json_shape *shape, const char *key, json_describer *describe);
 void json_shape_option(struct json_shape *shape, const char *key, json_describer *describe);
 void json_shape_array(struct json_shape *shape, const char *key, json_describer *describe);
@@ -100,14 +102,14 @@ void json_shape_map(struct json_shape *shape, const char *key, json_describer *d
   statement json_out_close(json);
 
 #define JSON_DESCRIBE(key, type, ...)         JSON_DESCRIBE_##type(key, __VA_ARGS__)
-#define JSON_DESCRIBE_text(key, ...)          json_shape_text(shape, key);
-#define JSON_DESCRIBE_words(key, ...)         json_shape_text(shape, key);
-#define JSON_DESCRIBE_integer(key, ...)       json_shape_integer(shape, key);
-#define JSON_DESCRIBE_known(key, ...)         json_shape_known(shape, key);
-#define JSON_DESCRIBE_real(key, ...)          json_shape_real(shape, key);
-#define JSON_DESCRIBE_finite(key, ...)        json_shape_real(shape, key);
-#define JSON_DESCRIBE_boolean(key, ...)       json_shape_boolean(shape, key);
-#define JSON_DESCRIBE_decided(key, ...)       json_shape_decided(shape, key);
+#define JSON_DESCRIBE_text(key, ...)          json_shape_value(shape, key, SHAPE_TEXT | SHAPE_NULL);
+#define JSON_DESCRIBE_words(key, ...)         JSON_DESCRIBE_text(key)
+#define JSON_DESCRIBE_integer(key, ...)       json_shape_value(shape, key, SHAPE_INTEGER);
+#define JSON_DESCRIBE_known(key, ...)         json_shape_value(shape, key, SHAPE_INTEGER | SHAPE_NULL);
+#define JSON_DESCRIBE_real(key, ...)          json_shape_value(shape, key, SHAPE_NUMBER | SHAPE_NULL);
+#define JSON_DESCRIBE_finite(key, ...)        JSON_DESCRIBE_real(key)
+#define JSON_DESCRIBE_boolean(key, ...)       json_shape_value(shape, key, SHAPE_BOOLEAN);
+#define JSON_DESCRIBE_decided(key, ...)       json_shape_value(shape, key, SHAPE_BOOLEAN | SHAPE_NULL);
 #define JSON_DESCRIBE_object(key, write, ...) json_shape_object(shape, key, write##_shape);
 #define JSON_DESCRIBE_option(key, write, ...) json_shape_option(shape, key, write##_shape);
 #define JSON_DESCRIBE_array(key, write, ...)  json_shape_array(shape, key, write##_shape);
@@ -118,7 +120,7 @@ void json_shape_map(struct json_shape *shape, const char *key, json_describer *d
     struct json_shape inner;                                                                       \
     json_shape_init(&inner);                                                                       \
     for (unsigned i = (first); i < (unsigned)(end); i++) {                                         \
-      json_shape_integer(&inner, name);                                                            \
+      json_shape_value(&inner, name, SHAPE_INTEGER);                                               \
     }                                                                                              \
     json_shape_add(shape, key, json_shape_take(&inner));                                           \
   }

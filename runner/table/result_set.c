@@ -132,17 +132,17 @@ bool result_set_is_right(const struct result_set *set, size_t column) {
   return align == ALIGN_RIGHT || (align == ALIGN_BY_VALUE && !set->facts[column].text);
 }
 
-static const char *result_set_written(const struct result_set *set, const struct cell *cell) {
+static const char *result_set_written(struct arena *arena, const struct cell *cell) {
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(RESULT_TEXT_MAX);
   text_cell(&text, cell, ESCAPE_TERMINAL);
-  return arena_strndup(set->arena, text.text, text.length);
+  return arena_strndup(arena, text.text, text.length);
 }
 
 const char *result_set_text_at(const struct result_set *set, size_t row, size_t column) {
   const struct cell *cell = result_set_cell(set, row, column);
   return cell->kind == CELL_NULL   ? NULL
          : cell->kind == CELL_TEXT ? cell->as.text.bytes
-                                   : result_set_written(set, cell);
+                                   : result_set_written(set->arena, cell);
 }
 
 const char *result_set_optional(const struct result_set *set, size_t row, const char *column) {
@@ -192,9 +192,9 @@ enum status result_set_send(const struct result_set *set, const struct row_sink 
   return THEN(status, sink_end(sink, err));
 }
 
-void *result_set_bind(const struct result_set *set, const struct result_field *fields,
-                      size_t field_count, size_t struct_size) {
-  char *items = arena_array(set->arena, set->row_count, struct_size);
+void *result_set_bind(const struct result_set *set, struct arena *arena,
+                      const struct result_field *fields, size_t field_count, size_t struct_size) {
+  char *items = arena_array(arena, set->row_count, struct_size);
   for (size_t f = 0; f < field_count; f++) {
     const size_t column = result_set_find(set, fields[f].column);
     for (size_t row = 0; row < set->row_count; row++) {
@@ -205,7 +205,8 @@ void *result_set_bind(const struct result_set *set, const struct result_field *f
         const double number = known ? result_set_number_at(set, row, column) : NAN;
         memcpy(member, &number, sizeof number);
       } else if (known || fields[f].required) {
-        const char *text = known ? result_set_written(set, result_set_cell(set, row, column)) : "";
+        const char *text =
+            known ? result_set_written(arena, result_set_cell(set, row, column)) : "";
         memcpy(member, &text, sizeof text);
       }
     }

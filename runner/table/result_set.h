@@ -82,6 +82,6 @@ struct result_field {
   bool number;
   bool required; /* of a text: "" where there is none */
 };
-/* The rows as an array of structs, in the set's arena. */
-void *result_set_bind(const struct result_set *set, const struct result_field *fields,
-                      size_t field_count, size_t struct_size);
+/* The rows as an array of structs, in that arena. */
+void *result_set_bind(const struct result_set *set, struct arena *arena,
+                      const struct result_field *fields, size_t field_count, size_t struct_size);

@@ -23,7 +23,8 @@ static const struct result_field RATE_FIELDS[] = {
 };
 
 void machine_take_rates(struct machine_drawing *d, const struct result_set *rates) {
-  d->rates = result_set_bind(rates, RATE_FIELDS, COUNT_OF(RATE_FIELDS), sizeof *d->rates);
+  d->rates =
+      result_set_bind(rates, rates->arena, RATE_FIELDS, COUNT_OF(RATE_FIELDS), sizeof *d->rates);
   d->rate_count = rates->row_count;
   for (size_t i = 0; i < d->rate_count; i++) {
     const bool within = strcmp(d->rates[i].source, d->rates[i].target) == 0;

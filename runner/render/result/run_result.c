@@ -139,8 +139,8 @@ static struct run_rows run_rows_of(const struct result_set *set) {
   if (set == NULL) {
     return (struct run_rows){NULL, 0};
   }
-  struct run_row *rows =
-      result_set_bind(set, run_row_fields, COUNT_OF(run_row_fields), sizeof(struct run_row));
+  struct run_row *rows = result_set_bind(set, set->arena, run_row_fields, COUNT_OF(run_row_fields),
+                                         sizeof(struct run_row));
   for (size_t i = 0; i < set->row_count; i++) {
     rows[i].swept = result_axes_of(set->arena, rows[i].axes, &rows[i].swept_count);
     run_row_choose_figure(&rows[i]);

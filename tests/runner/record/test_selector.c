@@ -103,10 +103,10 @@ TEST(empty_database_has_no_runs) {
 /* A run of the scenario without any result has nothing to compare with. */
 TEST(run_before_is_one_with_results, const struct three_runs *runs) {
   struct run_ref before = {0};
-  assert_ok(selector_find_before(runs->database, 3, &before, err), err);
+  assert_ok(selector_find_related(runs->database, "select/run_before", 3, &before, err), err);
   assert_int_equal(before.id, 2);
   fixture_execute(runs->fixture->path, "DELETE FROM case_run WHERE run = 2");
-  assert_ok(selector_find_before(runs->database, 3, &before, err), err);
+  assert_ok(selector_find_related(runs->database, "select/run_before", 3, &before, err), err);
   assert_int_equal(before.id, 1);
 }
 
@@ -114,19 +114,19 @@ TEST(run_before_is_one_with_results, const struct three_runs *runs) {
  * is named, it counts. */
 TEST(latest_run_to_compare_measured_something, const struct three_runs *runs) {
   struct run_ref found = {0};
-  assert_ok(selector_find_to_compare(runs->database, 0, &found, err), err);
+  assert_ok(selector_find_related(runs->database, "select/run_to_compare", 0, &found, err), err);
   assert_int_equal(found.id, 3);
   fixture_execute(
       runs->fixture->path,
       "UPDATE case_run SET status = 'skipped', reason = 'x', process = NULL WHERE run = 3");
-  assert_ok(selector_find_to_compare(runs->database, 0, &found, err), err);
+  assert_ok(selector_find_related(runs->database, "select/run_to_compare", 0, &found, err), err);
   assert_int_equal(found.id, 1); /* those of run 2 were deleted */
-  assert_ok(selector_find_to_compare(runs->database, 1, &found, err), err);
+  assert_ok(selector_find_related(runs->database, "select/run_to_compare", 1, &found, err), err);
   assert_int_equal(found.id, 3);
   fixture_execute(runs->fixture->path, "DELETE FROM case_run WHERE run = 3");
   fixture_execute(runs->fixture->path,
                   "UPDATE run SET status = 'failed', reason = 'x' WHERE id = 3");
-  assert_ok(selector_find_to_compare(runs->database, 0, &found, err), err);
+  assert_ok(selector_find_related(runs->database, "select/run_to_compare", 0, &found, err), err);
   assert_int_equal(found.id, 1);
 }
 
