@@ -3,7 +3,6 @@
 #include "engine/base/arena.h"
 #include "engine/base/globs.h"
 #include "engine/base/order.h"
-#include "engine/base/strbuf.h"
 #include "runner/console/shell_word.h"
 #include "runner/record/results.h"
 
@@ -55,13 +54,14 @@ static const struct advice_option {
   const char *name;
   bool has_value; /* which may be the next word */
 } LEFT_OUT[] = {
-    {"--db", true},        {"--node-name", true}, {"--shard", true}, /* of some runs; the others
-                                                                        never count */
-    {"--processes", true}, {"--tag", true},       {"--format", true},   {"--json", false},
-    {"--quiet", false},    {"-q", false},         {"--verbose", false}, {"-v", false},
+    {"--node-name", true}, {"--shard", true}, {"--db", true}, /* where a run is made and kept */
+    {"--processes", true}, {"--tag", true},   {"--format", true},   {"--json", false},
+    {"--quiet", false},    {"-q", false},     {"--verbose", false}, {"-v", false},
     {"--color", false},    {"--plot", false},
 };
-enum { OF_RUN = 3 };
+/* From which on options of the list are left out: those of a run that has its database elsewhere
+ * keep it. */
+enum { OF_RUN = 3, OF_RUN_BUT_DB = 2 };
 
 /* The other way to say --processes. */
 static size_t advice_sets_processes(const struct advice_words *words, size_t w) {
@@ -269,44 +269,47 @@ const char *advice_only(struct arena *arena, const struct compare_result *result
   return globs == NULL && others && !tests ? advice_globs(arena, &blocks) : globs;
 }
 
-bool advice_is_shard(struct arena *arena, const struct results_run *run) {
+const char *advice_shard(struct arena *arena, const struct results_run *run) {
+  static const char SHARD[] = "--shard";
   const struct advice_words words = advice_words_of(arena, run);
-  return advice_is_plain(arena, run) && advice_has_option(&words, "--shard");
+  for (size_t w = 0; w < words.count && advice_is_plain(arena, run); w++) {
+    const char *word = words.items[w];
+    if (strcmp(word, SHARD) == 0) {
+      return w + 1 < words.count ? words.items[w + 1] : NULL;
+    }
+    if (advice_is_option(word, SHARD)) {
+      return word + sizeof SHARD;
+    }
+  }
+  return NULL;
 }
 
-void advice_put_command(struct strbuf *command, struct arena *arena, const struct results_run *run,
-                        const struct advice_how *how) {
-  static const char NODE_NAME[] = "--node-name";
+bool advice_names_node(struct arena *arena, const struct results_run *run) {
+  const struct advice_words words = advice_words_of(arena, run);
+  return advice_has_option(&words, "--node-name");
+}
+
+const char *advice_command(struct arena *arena, const struct results_run *run,
+                           const struct advice_how *how) {
   const bool plain = advice_is_plain(arena, run);
+  const bool shard = advice_shard(arena, run) != NULL;
   const struct advice_words words =
       plain ? advice_words_of(arena, run) : (struct advice_words){.count = 0};
   const char *only = how->only == NULL && !plain ? run->only : how->only;
-  strbuf_append(command, plain ? "haul" : "haul run ");
-  strbuf_append(command, plain ? "" : shell_word(arena, run->scenario));
+  const char *text =
+      plain ? "haul" : arena_format(arena, "haul run %s", shell_word(arena, run->scenario));
   for (size_t w = 0; w < words.count;) {
     const char *word = words.items[w];
-    const size_t skipped = advice_left_out(&words, w, OF_RUN);
-    if (skipped > 0) {
-      w += skipped;
-    } else if (how->nodes > 1 && advice_is_option(word, NODE_NAME)) {
-      strbuf_printf(command, " %s NODE", NODE_NAME);
-      w += strcmp(word, NODE_NAME) == 0 ? 2 : 1;
-    } else if (only != NULL && advice_is_option(word, ONLY)) {
-      w += strcmp(word, ONLY) == 0 ? 2 : 1;
+    const size_t skipped = advice_left_out(&words, w, how->db != NULL ? OF_RUN_BUT_DB : OF_RUN);
+    const bool is_only = only != NULL && advice_is_option(word, ONLY);
+    if (skipped > 0 || is_only) {
+      w += skipped > 0 ? skipped : strcmp(word, ONLY) == 0 ? 2 : 1;
     } else {
-      strbuf_append_char(command, ' ');
-      strbuf_append(command, shell_word(arena, word));
+      text = arena_add(arena, text, " %s", shell_word(arena, word));
       w++;
     }
   }
-  if (only != NULL) {
-    strbuf_printf(command, " %s %s", ONLY, shell_word(arena, only));
-  }
-  if (!advice_has_option(&words, "--db") && !advice_has_option(&words, "--shard")) {
-    strbuf_append(command, how->db);
-  }
-  strbuf_printf(command, " --processes %u", how->processes);
-  if (how->tag != NULL) {
-    strbuf_printf(command, " --tag %s", how->tag);
-  }
+  text = only != NULL ? arena_add(arena, text, " %s %s", ONLY, shell_word(arena, only)) : text;
+  return arena_add(arena, text, "%s --processes %u%s", how->db != NULL && !shard ? how->db : "",
+                   how->processes, arena_around(arena, " --tag ", how->tag, ""));
 }

@@ -3,8 +3,6 @@
 
 #include "runner/analysis/compare_runs.h"
 
-struct strbuf;
-
 /* Whether another tool measured it, so that no command of ours repeats it. */
 bool advice_is_imported(const struct results_run *run);
 /* Runs whose commands measure all cases to decide, the same for both sides. */
@@ -20,18 +18,20 @@ const struct results_run *advice_own_run(struct arena *arena, const struct compa
 const char *advice_only(struct arena *arena, const struct compare_result *result,
                         const struct results_run *run);
 
+/* The folder of its shard; NULL = it has none. */
+const char *advice_shard(struct arena *arena, const struct results_run *run);
+/* Whether its command says which node it is. */
+bool advice_names_node(struct arena *arena, const struct results_run *run);
+
 /* What a command is to do. */
 struct advice_how {
   unsigned processes;
-  size_t nodes;     /* that the side is measured on */
   const char *tag;  /* a word of a shell; NULL = none */
   const char *only; /* instead of that of the run; NULL = the same */
-  const char *db;   /* " --db FILE" or "": where the command does not say itself where results go */
+  const char *db;   /* " --db FILE" or "", of a run without a shard; NULL = that of the run */
 };
 
-/* The command that made a run, as it is to be given again. Options that only change how the result
- * is shown are left out; the name of a node is NODE where there are several. */
-void advice_put_command(struct strbuf *command, struct arena *arena, const struct results_run *run,
-                        const struct advice_how *how);
-/* Whether it writes a shard, which is to be merged. */
-bool advice_is_shard(struct arena *arena, const struct results_run *run);
+/* The command that made a run, as it is to be given again, without options that only change how
+ * the result is shown. */
+const char *advice_command(struct arena *arena, const struct results_run *run,
+                           const struct advice_how *how);

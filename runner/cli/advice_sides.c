@@ -90,6 +90,24 @@ static struct side_advice advice_find_side(struct arena *arena, const struct com
                               .nodes = advice_count_nodes(arena, result, s)};
 }
 
+/* Who starts the runs of the side, and where. */
+static void advice_find_launcher(struct arena *arena, const struct compare_result *result,
+                                 struct side_advice *help) {
+  const struct results_run *run = help->again[0];
+  const bool by_slurm = advice_shard(arena, run) != NULL && run->slurm_nodes != NULL &&
+                        !advice_names_node(arena, run);
+  help->launcher = by_slurm ? LAUNCHER_SLURM : help->nodes > 1 ? LAUNCHER_OTHER : LAUNCHER_SHELL;
+  help->places = by_slurm && help->nodes > 1
+                     ? run->slurm_nodes
+                     : result->results->environments[help->run->environment].node;
+}
+
+bool advice_is_one_place(const struct side_advice help[SIDES]) {
+  return help[SIDE_A].launcher == help[SIDE_B].launcher &&
+         help[SIDE_A].launcher != LAUNCHER_OTHER &&
+         strings_equal(help[SIDE_A].places, help[SIDE_B].places);
+}
+
 static struct more_runs advice_find_more(const struct compare_result *result, bool anew,
                                          struct side_advice help[SIDES]) {
   const bool later = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
@@ -131,6 +149,7 @@ struct more_runs advice_find_sides(struct database *database, struct compare_req
     for (size_t i = 0; i < count; i++) {
       help[s].again[i] = advice_own_run(arena, result, (enum side)s, again[i]);
     }
+    advice_find_launcher(arena, result, &help[s]);
   }
   const struct more_runs more = advice_find_more(result, anew, help);
   for (unsigned s = 0; s < SIDES; s++) {

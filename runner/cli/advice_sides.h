@@ -5,16 +5,24 @@
 #include "runner/analysis/compare_runs.h"
 #include "runner/analysis/more_runs.h"
 
+/* Who starts the runs of a side. */
+enum advice_launcher {
+  LAUNCHER_SHELL, /* of its one node */
+  LAUNCHER_SLURM, /* on the nodes of a list */
+  LAUNCHER_OTHER  /* of several nodes: haul does not know how */
+};
+
 /* What can be done about a side. */
 struct side_advice {
   const struct results_run *run;    /* its last one */
   const struct results_run **again; /* whose commands measure all cases to decide */
   struct more_runs_site site;
-  bool advised;     /* new runs of it */
-  unsigned wanted;  /* so many */
-  size_t nodes;     /* that were measured */
-  const char *tag;  /* of the new runs; NULL = none is needed */
-  const char *name; /* that selects the side with them */
+  unsigned wanted; /* so many new runs of it */
+  size_t nodes;    /* that were measured */
+  enum advice_launcher launcher;
+  const char *places; /* its nodes, "n[1-8]" as Slurm writes them; else that of its last run */
+  const char *tag;    /* of the new runs; NULL = none is needed */
+  const char *name;   /* that selects the side with them */
 };
 
 /* Fills in both. anew: the runs that there are do not count. Texts belong to the request's arena.
@@ -22,6 +30,9 @@ struct side_advice {
 struct more_runs advice_find_sides(struct database *database, struct compare_request *request,
                                    const struct compare_result *result, bool anew,
                                    struct side_advice help[SIDES]);
+/* Whether one loop can measure both sides in turn: a shell or Slurm starts both on the same nodes.
+ */
+bool advice_is_one_place(const struct side_advice help[SIDES]);
 /* Whether both runs have the same host and driver. */
 bool advice_same_place(const struct results *results, const struct results_run *a,
                        const struct results_run *b);

@@ -1,4 +1,5 @@
-/* compare_advice.c - what would decide an undecided comparison, as commands to type. */
+/* compare_advice.c - what would decide an undecided comparison: a sentence, and lines to paste,
+ * each a command or a comment. */
 #include "runner/cli/analysis.h"
 
 #include "engine/base/strings.h"
@@ -23,10 +24,22 @@ struct advice {
   const struct comparison *comparison;
   const struct comparison_total *totals;
   struct side_advice help[SIDES];
+  const char *path;    /* of the database */
   const char *db;      /* " --db FILE" */
   const char *options; /* " --delta 1 --db FILE" */
   struct more_runs more;
+  bool is_one_place;  /* both sides are measured there */
+  enum side last;     /* that was measured last */
+  const char **lines; /* to paste */
+  size_t line_count;
 };
+
+/* One line more; "" is none. */
+static void advice_add(struct advice *advice, const char *line) {
+  if (line[0] != '\0') {
+    *ARENA_ADD(advice->arena, advice->lines, advice->line_count) = line;
+  }
+}
 
 static bool advice_is_both(const struct advice *advice) {
   return advice->more.of[SIDE_A] && advice->more.of[SIDE_B];
@@ -66,8 +79,8 @@ static const char *advice_units(const struct advice *advice, size_t side) {
 }
 
 /* "The 8 undecided cases need at least 4 more runs of each side (now A 1, B 1)", "The provisional
- * change needs 4 more runs of B (now 1)", "12 of the 15 undecided cases need up to 9 new runs of
- * each side" */
+ * change needs 4 more runs of B on each node (now 1)", "12 of the 15 undecided cases need up to 9
+ * new runs of each side" */
 static const char *advice_count(const struct advice *advice) {
   const struct comparison *comparison = advice->comparison;
   struct arena *arena = advice->arena;
@@ -84,10 +97,13 @@ static const char *advice_count(const struct advice *advice) {
                         ? arena_format(arena, " (now %s)", advice_units(advice, one))
                         : arena_format(arena, " (now A %s, B %s)", advice_units(advice, SIDE_A),
                                        advice_units(advice, SIDE_B));
-  return arena_format(
-      arena, "%s %s%u %s %s%s of %s%s", advice_cases(advice), bound, count,
-      advice->more.anew ? "new" : "more", unit, strings_plural(count, "", "s"),
-      advice_is_both(advice) ? "each side" : arena_format(arena, "%c", side_letter(one)), now);
+  const bool by_node = comparison->unit == DIFF_UNIT_NODE;
+  const bool several = !by_node && advice->help[one].nodes > 1;
+  return arena_format(arena, "%s %s%u %s %s%s of %s%s%s", advice_cases(advice), bound, count,
+                      advice->more.anew ? "new" : "more", unit, strings_plural(count, "", "s"),
+                      advice_is_both(advice) ? "each side"
+                                             : arena_format(arena, "%c", side_letter(one)),
+                      several ? " on each node" : "", now);
 }
 
 /* Recorded texts on one line: what is copied to a shell must not go on with a command of its own.
@@ -102,31 +118,28 @@ static bool advice_drivers_differ(const struct advice *advice) {
   return strcmp(advice->totals[SIDE_A].drivers, advice->totals[SIDE_B].drivers) != 0;
 }
 
-static bool advice_hosts_differ(const struct advice *advice) {
-  return !strings_equal(advice->totals[SIDE_A].hosts, advice->totals[SIDE_B].hosts);
+/* What changes between the sides, as a comment; "" = no recorded fact does. */
+static const char *advice_setup(const struct advice *advice, const char *const words[SIDES]) {
+  const struct comparison *comparison = advice->comparison;
+  return advice_drivers_differ(advice)
+             ? arena_format(advice->arena, "  # install driver %s for %s, %s for %s",
+                            advice_escaped(advice, advice->totals[SIDE_A].drivers), words[SIDE_A],
+                            advice_escaped(advice, advice->totals[SIDE_B].drivers), words[SIDE_B])
+         : comparison->fact_count > 0
+             ? arena_format(advice->arena, "  # set up $side (%s)",
+                            advice_escaped(advice, comparison->facts[0].name))
+             : "";
 }
 
-/* "host n1, install driver 580 on each of its 2 nodes" */
-static const char *advice_place(const struct advice *advice, size_t side) {
-  const struct side_advice *help = &advice->help[side];
-  const struct comparison_total *total = &advice->totals[side];
-  return arena_format(
-      advice->arena, "%s%sdriver %s%s",
-      help->site.elsewhere && advice_hosts_differ(advice)
-          ? arena_format(advice->arena, "host %s, ", advice_escaped(advice, total->hosts))
-          : "",
-      help->site.elsewhere && advice_drivers_differ(advice) ? "install " : "",
-      advice_escaped(advice, total->drivers),
-      help->nodes > 1 ? arena_format(advice->arena, " on each of its %zu nodes", help->nodes) : "");
-}
-
-/* Whether the sides were judged and can grow as --decide makes them grow: further looks at them are
- * counted then. */
-static bool advice_may_decide(const struct advice *advice) {
+/* Whether haul run --decide can go on with the one side that is wanted: further looks are counted
+ * then. */
+static bool advice_may_decide(const struct advice *advice, size_t side) {
   const struct comparison_row *rows = advice->comparison->rows;
   const struct compare_request *request = advice->request;
   return request->by == NULL && selector_tag(request->names[SIDE_A]) != NULL &&
-         selector_tag(request->names[SIDE_B]) != NULL &&
+         selector_tag(request->names[SIDE_B]) != NULL && !advice->more.anew &&
+         !advice_is_both(advice) && advice->is_one_place &&
+         advice->help[side].launcher == LAUNCHER_SHELL &&
          ANY_OF(i, advice->comparison->row_count,
                 rows[i].result.units_needed > 0 && !isnan(rows[i].result.p));
 }
@@ -139,121 +152,156 @@ static unsigned advice_processes(const struct advice *advice, size_t side) {
   return advice->comparison->unit == DIFF_UNIT_PROCESS || processes == 0 ? 1 : processes;
 }
 
-/* One run of that side, under that tag. */
+/* One run of that side, under that tag. In one place the database of this comparison takes it. */
 static const char *advice_run(const struct advice *advice, size_t side, const char *tag) {
+  struct arena *arena = advice->arena;
   const struct side_advice *help = &advice->help[side];
-  SCOPED(strbuf_fini) struct strbuf text = STRBUF(TEXT_MAX);
+  const char *text = "";
   for (size_t i = 0; help->again[i] != NULL; i++) {
-    strbuf_append(&text, i > 0 ? "; " : "");
     const struct advice_how how = {
         .processes = advice_processes(advice, side),
-        .nodes = help->nodes,
         .tag = tag,
-        .only = advice->more.open_alone ? advice_only(advice->arena, advice->result, help->again[i])
-                                        : NULL,
-        .db = advice->db};
-    advice_put_command(&text, advice->arena, help->again[i], &how);
-  }
-  return arena_strdup(advice->arena, text.text);
-}
-
-/* The last step; to be read, with before it, where it is no line of a script. */
-static const char *advice_diff(const struct advice *advice, const char *before) {
-  return advice->request->by != NULL
-             ? "\n  and then this command again"
-             : arena_format(advice->arena, "\n  %shaul diff %s %s%s", before,
-                            shell_word(advice->arena, advice->help[SIDE_A].name),
-                            shell_word(advice->arena, advice->help[SIDE_B].name), advice->options);
-}
-
-/* The tag of a side as a word of a shell; NULL: it has none. */
-static const char *advice_tag_word(const struct advice *advice, size_t side) {
-  const char *tag = advice->help[side].tag;
-  return tag != NULL ? shell_word(advice->arena, tag) : NULL;
-}
-
-/* A line per side to measure: one side alone, or on several hosts. */
-static const char *advice_apart(const struct advice *advice) {
-  struct arena *arena = advice->arena;
-  const char *const *names = advice->request->names;
-  const struct side_advice *help = advice->help;
-  const char *text = ":";
-  for (size_t s = 0; s < SIDES; s++) {
-    if (help[s].wanted == 0) {
-      continue;
+        .only = advice->more.open_alone ? advice_only(arena, advice->result, help->again[i]) : NULL,
+        .db = advice->is_one_place ? advice->db : NULL};
+    const char *run = advice_command(arena, help->again[i], &how);
+    if (help->launcher == LAUNCHER_SLURM) {
+      run = arena_format(arena,
+                         "srun --nodelist=%s --ntasks-per-node=1 --no-kill --kill-on-bad-exit=0 "
+                         "--wait=0 %s --quiet >/dev/null",
+                         shell_word(arena, help->places), run);
     }
-    text = arena_format(arena, "%s\n  %c (%s): ", text, side_letter(s), advice_place(advice, s));
-    if (!advice->more.anew && !advice_is_both(advice) && advice_may_decide(advice)) {
-      return arena_format(arena, "%shaul run --decide %s --tag %s%s", text,
-                          shell_word(arena, names[s == SIDE_A ? SIDE_B : SIDE_A]),
-                          shell_word(arena, selector_tag(names[s])), advice->options);
-    }
-    const char *run = advice_run(advice, s, advice_tag_word(advice, s));
-    text = help[s].wanted > 1 ? arena_format(arena, "%sfor run in $(seq %u); do %s; done", text,
-                                             help[s].wanted, run)
-                              : arena_format(arena, "%s%s", text, run);
+    text = arena_join(arena, text, "; ", run);
   }
-  const bool merged = help[SIDE_A].nodes + help[SIDE_B].nodes > SIDES ||
-                      advice_is_shard(arena, help[SIDE_A].again[0]) || advice_hosts_differ(advice);
-  return arena_format(arena, "%s%s%s", text,
-                      merged ? "\n  and then haul merge their databases" : "",
-                      advice_diff(advice, "and then "));
+  return text;
 }
 
-/* What has to be changed before a run of either side; "" if the sides differ in nothing. */
-static const char *advice_setup(const struct advice *advice, const char *const words[SIDES]) {
-  const struct comparison *comparison = advice->comparison;
-  return advice_drivers_differ(advice)
-             ? arena_format(advice->arena, "    # install driver %s for %s, %s for %s\n",
-                            advice_escaped(advice, advice->totals[SIDE_A].drivers), words[SIDE_A],
-                            advice_escaped(advice, advice->totals[SIDE_B].drivers), words[SIDE_B])
-         : comparison->fact_count > 0
-             ? arena_format(advice->arena, "    # set up $side (%s)\n",
-                            advice_escaped(advice, comparison->facts[0].name))
-             : "";
-}
-
-/* A loop over both sides, in turn: the one that was measured last first, which needs no change of
+/* "b a a b": that many turns. The side that was measured last comes first: it needs no change of
  * the machine. */
-static const char *advice_turns(const struct advice *advice, const char *run) {
+static const char *advice_turns(const struct advice *advice, const char *const words[SIDES],
+                                unsigned count, const char *between) {
+  const char *turns = "";
+  for (unsigned i = 0; i < count; i++) {
+    const enum side other = advice->last == SIDE_A ? SIDE_B : SIDE_A;
+    turns = arena_join(advice->arena, turns, between,
+                       words[i % 4 == 1 || i % 4 == 2 ? other : advice->last]);
+  }
+  return turns;
+}
+
+/* A loop over both sides. */
+static const char *advice_loop(struct advice *advice, const char *const words[SIDES]) {
   enum { TURNS_MAX = 8 }; /* on a line; more are repeated in fours */
   struct arena *arena = advice->arena;
   const struct side_advice *help = advice->help;
-  const bool b_first = help[SIDE_B].run->started_at_ns >= help[SIDE_A].run->started_at_ns;
   const unsigned wanted = help[SIDE_A].wanted;
-  const bool repeated = 2 * wanted > TURNS_MAX;
-  const char *words[SIDES];
-  for (size_t s = 0; s < SIDES; s++) {
-    words[s] = help[s].tag != NULL ? advice_tag_word(advice, s) : s == SIDE_A ? "A" : "B";
-  }
-  const char *turns = "";
-  for (unsigned i = 0; i < (repeated ? 4 : 2 * wanted); i++) {
-    turns = arena_format(arena, "%s %s", turns,
-                         words[(i % 4 == 1 || i % 4 == 2) == b_first ? SIDE_A : SIDE_B]);
-  }
-  return arena_format(
-      arena,
-      ". Measure in turn, so that drift is not taken for a change:\n  %sfor side in%s; do\n%s    "
-      "%s\n  done%s%s",
-      repeated ? arena_format(arena, "for round in $(seq %u); do ", (wanted + 1) / 2) : "", turns,
-      advice_setup(advice, words), run, repeated ? "; done" : "", advice_diff(advice, ""));
-}
-
-static const char *advice_commands(const struct advice *advice) {
-  const struct side_advice *help = advice->help;
-  const char *runs[SIDES];
+  const unsigned rounds = 2 * wanted > TURNS_MAX ? (wanted + 1) / 2 : 0;
+  const char *setup = advice_setup(advice, words);
   bool quoted = false; /* a tag has a blank, for example */
   for (size_t s = 0; s < SIDES; s++) {
-    quoted =
-        quoted || (help[s].tag != NULL && strcmp(advice_tag_word(advice, s), help[s].tag) != 0);
+    quoted = quoted || (help[s].tag != NULL && strcmp(words[s], help[s].tag) != 0);
   }
+  const char *tag = help[SIDE_A].tag == NULL ? NULL : quoted ? "\"$side\"" : "$side";
+  const char *repeat = arena_format(arena, "for round in $(seq %u); do ", rounds);
+  advice_add(advice, arena_format(arena, "%sfor side in %s; do", rounds > 0 ? repeat : "",
+                                  advice_turns(advice, words, rounds > 0 ? 4 : 2 * wanted, " ")));
+  advice_add(advice, setup);
+  advice_add(advice, arena_format(arena, "  %s", advice_run(advice, advice->last, tag)));
+  advice_add(advice, rounds > 0 ? "done; done" : "done");
+  return arena_format(arena, ". Measure in turn, so that drift is not taken for a change%s",
+                      setup[0] == '\0' ? ""
+                                       : ". A loop does not survive a reboot: if the change needs "
+                                         "one, type its turns one by one");
+}
+
+/* The runs of a side that is measured alone, or elsewhere than the other. */
+static void advice_add_side(struct advice *advice, size_t side, const char *word) {
+  struct arena *arena = advice->arena;
+  const struct side_advice *help = &advice->help[side];
+  const char *host = advice->is_one_place || help->launcher != LAUNCHER_SHELL
+                         ? ""
+                         : arena_around(arena, " on ", advice_escaped(advice, help->places), "");
+  const char *driver =
+      help->site.elsewhere && advice_drivers_differ(advice)
+          ? arena_format(arena, ", driver %s", advice_escaped(advice, advice->totals[side].drivers))
+          : "";
+  if (host[0] != '\0' || driver[0] != '\0') {
+    advice_add(advice, arena_format(arena, "# %c%s%s", side_letter(side), host, driver));
+  }
+  if (advice_may_decide(advice, side)) {
+    const char *const *names = advice->request->names;
+    advice_add(advice, arena_format(arena, "haul run --decide %s --tag %s%s",
+                                    shell_word(arena, names[1 - side]), word, advice->options));
+    return;
+  }
+  const char *run = advice_run(advice, side, help->tag != NULL ? word : NULL);
+  advice_add(advice, help->wanted == 1 ? run
+                                       : arena_format(arena, "for run in $(seq %u); do %s; done",
+                                                      help->wanted, run));
+}
+
+/* Runs of a fleet that haul does not know how to start. */
+static const char *advice_fleet(const struct advice *advice, const char *const words[SIDES]) {
+  struct arena *arena = advice->arena;
+  const bool has_tags = advice->help[SIDE_A].tag != NULL;
+  const size_t one = advice->help[SIDE_A].wanted > 0 ? SIDE_A : SIDE_B;
+  const char *turns =
+      advice_is_both(advice)
+          ? arena_format(arena, "%s, and so on, so that drift is not taken for a change",
+                         advice_turns(advice, words, 4, ", "))
+          : words[one];
+  return arena_format(arena, ". Measure all nodes as before, %s %s",
+                      has_tags ? "with --tag" : "sides", turns);
+}
+
+/* What brings the new runs into the database of this comparison. */
+static void advice_add_merge(struct advice *advice) {
+  struct arena *arena = advice->arena;
+  const bool apart = !advice->is_one_place;
+  const bool is_loop = !apart && advice_is_both(advice); /* which has the command of one side */
+  const char *folders = "";
   for (size_t s = 0; s < SIDES; s++) {
-    runs[s] = advice_run(advice, s, help[s].tag == NULL ? NULL : quoted ? "\"$side\"" : "$side");
+    const bool is_given = advice->help[s].wanted > 0 && (!is_loop || s == advice->last);
+    const char *shard = is_given ? advice_shard(arena, advice->help[s].again[0]) : NULL;
+    folders = arena_join(arena, folders, " ", shard != NULL ? shell_word(arena, shard) : "");
   }
-  const bool in_turn = advice_is_both(advice) && help[SIDE_A].nodes + help[SIDE_B].nodes == SIDES &&
-                       !advice_hosts_differ(advice) && strcmp(runs[SIDE_A], runs[SIDE_B]) == 0 &&
-                       !advice_is_shard(advice->arena, help[SIDE_A].again[0]);
-  return in_turn ? advice_turns(advice, runs[SIDE_A]) : advice_apart(advice);
+  const char *path = shell_word(arena, advice->path);
+  advice_add(advice, folders[0] != '\0' ? arena_format(arena, "haul merge %s %s", path, folders)
+                     : apart
+                         ? arena_format(arena, "# merge the new results into %s (haul merge)", path)
+                         : "");
+}
+
+/* How the sides are measured, to be read behind the count; the lines are added. */
+static const char *advice_commands(struct advice *advice) {
+  struct arena *arena = advice->arena;
+  const struct side_advice *help = advice->help;
+  const char *words[SIDES];
+  const char *how = "";
+  for (size_t s = 0; s < SIDES; s++) {
+    words[s] = help[s].tag != NULL ? shell_word(arena, help[s].tag) : s == SIDE_A ? "A" : "B";
+  }
+  if (advice->comparison->unit == DIFF_UNIT_NODE) {
+    return ". More runs of the same nodes help less: measure others on both sides.";
+  }
+  if ((help[SIDE_A].wanted > 0 && help[SIDE_A].launcher == LAUNCHER_OTHER) ||
+      (help[SIDE_B].wanted > 0 && help[SIDE_B].launcher == LAUNCHER_OTHER)) {
+    how = advice_fleet(advice, words);
+  } else if (advice_is_both(advice) && advice->is_one_place) {
+    how = advice_loop(advice, words);
+  } else {
+    for (size_t s = 0; s < SIDES; s++) {
+      if (help[s].wanted > 0) {
+        advice_add_side(advice, s, words[s]);
+      }
+    }
+  }
+  advice_add_merge(advice);
+  advice_add(advice,
+             advice->request->by != NULL
+                 ? "# and then this command again"
+                 : arena_format(arena, "haul diff %s %s%s", shell_word(arena, help[SIDE_A].name),
+                                shell_word(arena, help[SIDE_B].name), advice->options));
+  return how;
 }
 
 /* Whether A is a baseline of one process on the machine and driver of B: a new baseline costs less
@@ -268,19 +316,16 @@ static bool advice_is_thin_baseline(const struct advice *advice) {
          advice_same_place(advice->result->results, help[SIDE_A].run, help[SIDE_B].run);
 }
 
-static const char *advice_new_baseline(const struct advice *advice) {
+static const char *advice_new_baseline(struct advice *advice) {
   struct arena *arena = advice->arena;
-  SCOPED(strbuf_fini) struct strbuf run = STRBUF(TEXT_MAX);
-  const struct advice_how how = {
-      .processes = advice->comparison->units_needed, .nodes = 1, .db = advice->db};
-  advice_put_command(&run, arena, advice->help[SIDE_A].again[0], &how);
-  return arena_format(
-      arena,
-      "a baseline of one process decides nothing. Set a new one while the machine is as it "
-      "should be:\n  %s\n  haul baseline set %s latest%s\n  and to check: %s\n  and then "
-      "this command again",
-      run.text, shell_word(arena, advice->request->names[SIDE_A] + strlen(BASELINE)), advice->db,
-      run.text);
+  const struct advice_how how = {.processes = advice->comparison->units_needed, .db = advice->db};
+  const char *run = advice_command(arena, advice->help[SIDE_A].again[0], &how);
+  const char *name = shell_word(arena, advice->request->names[SIDE_A] + strlen(BASELINE));
+  advice_add(advice, run);
+  advice_add(advice, arena_format(arena, "haul baseline set %s latest%s", name, advice->db));
+  advice_add(advice, "# to check: this run, and then the command that you gave now");
+  advice_add(advice, run);
+  return "A baseline of one process decides nothing. Set a new one while nothing is wrong";
 }
 
 /* Imported results cannot be measured again. */
@@ -341,7 +386,7 @@ static const char *advice_end(const struct advice *advice) {
 }
 
 /* What is to be measured; "" = nothing helps. */
-static const char *advice_text(const struct advice *advice) {
+static const char *advice_text(struct advice *advice) {
   const struct side_advice *help = advice->help;
   if (help[SIDE_A].wanted == 0 && help[SIDE_B].wanted == 0) {
     return "";
@@ -355,16 +400,17 @@ static const char *advice_text(const struct advice *advice) {
                       imported ? advice_imported(advice) : advice_commands(advice));
 }
 
-/* The first line as wide as the terminal; commands below it stay whole, so that they can be copied.
- */
-static void advice_say(const struct common_options *common, const char *text) {
+/* The sentence as wide as the terminal; lines below it stay whole, so that they can be copied. */
+static void advice_say(const struct common_options *common, const struct advice *advice,
+                       const char *text) {
   static const char SPEAKER[] = "haul: ";
-  const size_t first = strcspn(text, "\n");
-  SCOPED(arena_fini) struct arena arena = {0};
   SCOPED(strbuf_fini) struct strbuf shown = STRBUF(TEXT_MAX);
-  text_wrap(&shown, arena_strndup(&arena, text, first), terminal_width(stderr), strlen(SPEAKER),
-            false);
-  say_note(common, "%s%s", shown.text, text + first);
+  text_wrap(&shown, text, terminal_width(stderr), strlen(SPEAKER), false);
+  strbuf_append(&shown, advice->line_count > 0 ? ":" : "");
+  for (size_t i = 0; i < advice->line_count; i++) {
+    strbuf_printf(&shown, "\n  %s", advice->lines[i]);
+  }
+  say_note(common, "%s", shown.text);
 }
 
 void compare_advise(const struct common_options *common, struct database *database,
@@ -382,6 +428,7 @@ void compare_advise(const struct common_options *common, struct database *databa
       .result = result,
       .comparison = result->comparison,
       .totals = result->comparison->totals,
+      .path = common->db != NULL ? common->db : database->path,
       .db = db,
       .options = margin > 0 ? arena_format(arena, " --delta %g%s", 100 * margin, db) : db};
   /* No further look at these runs is allowed. */
@@ -390,10 +437,14 @@ void compare_advise(const struct common_options *common, struct database *databa
   const char *text = "";
   if (result->comparison->units_needed > 0) {
     advice.more = advice_find_sides(database, request, result, anew, advice.help);
+    advice.is_one_place = advice_is_one_place(advice.help);
+    advice.last = advice.help[SIDE_B].run->started_at_ns >= advice.help[SIDE_A].run->started_at_ns
+                      ? SIDE_B
+                      : SIDE_A;
     text = advice_text(&advice);
   }
   text = text[0] == '\0' ? advice_end(&advice) : text;
   if (text[0] != '\0') {
-    advice_say(common, text);
+    advice_say(common, &advice, text);
   }
 }

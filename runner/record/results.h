@@ -62,7 +62,8 @@ struct results_run {
   const char *origin;
   const char *argv; /* the words of its command, as JSON; NULL = not known */
   const char *haul_version;
-  const char *fleet; /* NULL = a run of its own */
+  const char *fleet;       /* NULL = a run of its own */
+  const char *slurm_nodes; /* "n[1-8]": where Slurm started the fleet; NULL = it did not */
   int64_t started_at_ns;
   unsigned processes;   /* asked for */
   unsigned looks, look; /* of haul run --decide; else 0 */

@@ -128,6 +128,7 @@ static const struct row_member RUN_MEMBERS[] = {
     ROW_COLUMN(struct recorded_run, run.looks, "looks"),
     ROW_COLUMN(struct recorded_run, run.look, "look"),
     ROW_COLUMN(struct recorded_run, run.fleet, "fleet"),
+    ROW_COLUMN(struct recorded_run, run.slurm_nodes, "slurm_nodes"),
     {0}};
 
 /* Runs whose number is first to last, but for those that are there. The statement is compare/runs.

@@ -139,7 +139,7 @@ expect_out '^REGRESSED\? +down/gpu0-numa0:pinned/4MiB'
 expect_out '^\?: provisional: each side is one run, without 4 earlier runs of the machine$'
 expect_out '^2 regressed, 16 same \(all provisional\)'
 expect_err '^haul: check passed, although 2 cases are REGRESSED\? \(provisional: .*\)\. To fail on it: --fail-on provisional$'
-expect_err '^haul: The 2 provisional changes need 4 more runs of each side \(now A 1, B 1\)\. Measure in turn, so that drift is not taken for a change:$'
+expect_err '^haul: The 2 provisional changes need 4 more runs of each side \(now A 1, B 1\)\. Measure in turn, so that drift is not taken for a change\. A loop does not survive a reboot: if the change needs one, type its turns one by one:$'
 cat >wanted <<'TEXT'
   for side in b a a b b a a b; do
     # install driver 580.95.05 for a, 590.44.01 for b
@@ -200,7 +200,7 @@ run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
 expect_err '^haul: check --strict failed: 4 provisional \(each side is one run, without 4 earlier runs of the machine\)$'
 expect_err '^haul: The 4 provisional cases need 4 more runs of B \(now 1\):$'
 run check run:1 run:2 --db few.db --strict --only 'up*' --delta 5
-expect_err '^  and then haul diff run:1 run:2,tag:b2 --delta 5 --db few\.db$' # A gets no runs, and no tag
+expect_err '^  haul diff run:1 run:2,tag:b2 --delta 5 --db few\.db$' # A gets no runs, and no tag
 run check tag:a tag:b --db few.db --format junit
 expect_out 'failures="0"'
 expect_out '<skipped message="regressed \(provisional\): '
@@ -430,7 +430,7 @@ run_fails 3 'nothing can be decided: one run of one process on each side' check 
 cp one.db part.db # what one side alone was told to measure is measured again, nothing else
 on_first gpu.toml -q --db part.db --only 'down*' --tag part
 run_ok diff tag:part tag:b --db part.db
-expect_err '^    haul run gpu\.toml --db part\.db --only '\''down\*'\'' --processes 1 --tag \$side$'
+expect_err '^    haul run gpu\.toml --only '\''down\*'\'' --db part\.db --processes 1 --tag \$side$'
 run_ok baseline set thin tag:a --db one.db
 run check baseline:thin --db one.db # under another driver
 expect_err '4 more runs of each side'
@@ -438,8 +438,8 @@ cp one.db thin.db
 on_first gpu.toml -q --db thin.db
 run check baseline:thin --db thin.db
 expect_code 3
-expect_err '^haul: a baseline of one process decides nothing\.'
-expect_err '^  haul run gpu\.toml --db one\.db --processes 5$'
+expect_err '^haul: A baseline of one process decides nothing\.'
+expect_err '^  haul run gpu\.toml --db thin\.db --processes 5$'
 expect_err '^  haul baseline set thin latest --db thin\.db$'
 reject_err 'runs per side'
 run_ok baseline remove thin --db one.db
@@ -453,8 +453,8 @@ run_ok run gpu.toml -q --db others.db --only 'up*'
 run run quick -q --only '*/4KiB' --db others.db
 run_ok diff --by driver_version --db others.db
 expect_err '^  (for round in .*do )?for side in A B B A.*; do$'
-expect_err '^    haul run gpu\.toml --db one\.db --processes 1$'
-expect_err '^  and then this command again$'
+expect_err '^    haul run gpu\.toml --db others\.db --processes 1$'
+expect_err '^  # and then this command again$'
 reject_err 'haul run quick|--only'
 run_ok diff run:1 run:3 --db others.db # of which one measured a part: both sides measure the same
 expect_err "^    haul run gpu\\.toml .*--only 'up\\*' "
@@ -549,17 +549,17 @@ expect_err '^    haul run gpu\.toml --db runs\.db --processes 1 --tag \$side$'
 run_error 2 'one run is wanted here, and "tag:a,tag:b" is a list' explain tag:a,tag:b --db runs.db
 run_error 2 'a tag cannot be empty or contain a comma' run gpu.toml --tag p,q --db runs.db
 
-begin 'advice says that databases of two hosts are merged'
+begin 'advice measures in turn on one host, and says that databases of two hosts are merged'
 on_first gpu.toml -q --db base.db --tag a
 on_second gpu.toml -q --db node7.db --tag b
 run_ok merge joint.db base.db node7.db
 run_ok diff tag:a tag:b --db joint.db
-expect_err 'A .*: for .* haul run .*--db base\.db .*--tag a; done$'
-expect_err 'B .*: for .* haul run .*--db node7\.db .*--tag b; done$'
-expect_err '^ *and then haul diff tag:a tag:b --db joint\.db$'
+expect_err '^  for side in b a a b b a a b; do$'
+expect_err '^    haul run gpu\.toml --db joint\.db --processes 1 --tag \$side$'
+expect_err '^  haul diff tag:a tag:b --db joint\.db$'
 reject_err 'haul merge'
 run diff previous latest --db joint.db
-expect_err 'and then haul diff run:[0-9]+,tag:a2 run:[0-9]+,tag:b2 --db joint\.db$'
+expect_err '^  haul diff run:[0-9]+,tag:a2 run:[0-9]+,tag:b2 --db joint\.db$'
 # What is said does decide.
 on_first gpu.toml -q --db base.db --processes 5 --tag a2
 on_second gpu.toml -q --db node7.db --processes 5 --tag b2
@@ -569,7 +569,11 @@ expect_out '^2 regressed, 16 same \(all provisional\): '
 if command -v sqlite3 >/dev/null; then
   sqlite3 joint.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
   run diff tag:a tag:b --db joint.db --any-hardware
-  expect_err 'and then haul merge their databases$'
+  expect_err '^  # A on node6, driver 580\.95\.05$'
+  expect_err '^  for run in .*; do haul run gpu\.toml --db base\.db --processes 1 --tag a; done$'
+  expect_err '^  # B on node7$'
+  expect_err '^  for run in .*; do haul run gpu\.toml --db node7\.db --processes 1 --tag b; done$'
+  expect_err '^  # merge the new results into joint\.db \(haul merge\)$'
 fi
 
 begin 'runs without a case in common'

@@ -102,7 +102,7 @@ reject_err 'run 1 of 3'
 expect_value 4 order.db "select count(*) from v_run where tag = 'b'"
 expect_err '^haul: The .*changes? needs? 4 more runs of each side \(now A 4, B 4\)\. Measure in turn, '
 expect_err '^  for side in b a a b b a a b; do$'
-expect_err '^    haul run gpu\.toml --db order\.db --only down/[^*]* --processes 1 --tag \$side$' # of 8 cases, those that are open
+expect_err '^    haul run gpu\.toml --only down/[^*]* --db order\.db --processes 1 --tag \$side$' # of 8 cases, those that are open
 expect_err '^  haul diff tag:a tag:b --delta 2\.15 --db order\.db$'
 export HAUL_FAKE_PROCESSES=$scratch/processes
 

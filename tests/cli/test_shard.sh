@@ -78,7 +78,7 @@ run_ok merge both.db others
 expect_out '^monday '
 reject_out '^lab/77\.0 '
 
-begin 'the hint for runs of several nodes is for each of them, and merges their shards'
+begin 'more runs of a fleet: where haul cannot start it, a sentence and the commands behind it'
 for side in before after; do
   for node in n1 n2; do
     run_ok run "$small" --shard $side --node-name $node --expected-nodes 'n[1-2]' --processes 1 --tag $side
@@ -87,14 +87,44 @@ done
 run_ok merge pair.db before after
 run diff tag:before tag:after --db pair.db
 if grep -q ' undecided cases' err; then
-  expect_err '^  A \(driver [^ ]+ on each of its 2 nodes\): for .* --shard before --node-name NODE .*--tag before; done$'
+  expect_err ' of each side on each node \(now A 1, B 1\)\. Measure all nodes as before, with --tag after, before, before, after, and so on, '
   reject_out 'nan'
-  expect_err '^  and then haul merge their databases$'
+  equal "$(printf '  haul merge pair.db before after\n  haul diff tag:before tag:after --db pair.db')" "$(grep '^  ' err)" 'commands'
   run diff run:1 run:3 --db pair.db # of one node
-  expect_err '^  and then haul merge their databases$'
+  expect_err '^    haul run .* --shard after --node-name n1 --expected-nodes .* --tag \$side$'
+  expect_err '^  haul merge pair\.db after$'
 else
   bad 'a single process is not undecided'
 fi
+
+begin 'more runs of a fleet that Slurm started: the lines that are printed can be pasted'
+for side in before after; do
+  for node in n01 n02; do
+    run_on $node --shard slurm --processes 1 --tag $side
+  done
+done
+run_ok merge slurm.db slurm
+run diff tag:before tag:after --db slurm.db
+expect_err ' undecided cases? needs? at least 4 more runs of each side on each node \(now A 1, B 1\)\. Measure in turn, '
+expect_err "^    srun --nodelist='n\\[01-03\\]' .* haul run .* --shard slurm .*--tag \\\$side .*$"
+{
+  cat <<'SH'
+haul() { "$haul" "$@"; }
+srun() { # the tasks one after the other
+  [ "$1" = '--nodelist=n[01-03]' ] || exit 1
+  while [ "$1" != haul ]; do shift; done
+  step=$((step + 1))
+  for node in n01 n02 n03; do
+    SLURMD_NODENAME=$node SLURM_JOB_ID=78 SLURM_STEP_ID=$step SLURM_CLUSTER_NAME=lab SLURM_STEP_NODELIST='n[01-03]' "$@"
+  done
+}
+SH
+  sed -n 's/^  //p' err
+} >pasted.sh
+haul=$haul bash pasted.sh >out 2>err
+expect_out '^A  tag:before: .*; 14 runs'
+expect_value 'after before before after after before before after' slurm.db \
+  "select group_concat(tag, ' ') from (select tag from v_run where node = 'n03' order by started_at_ns)"
 
 begin 'what did not change is not read again, not even to find that it is damaged'
 cp -r shards half
