@@ -133,13 +133,6 @@ extern const struct verb *const VERBS[];
 /* NULL = there is none. */
 const struct verb *verb_find(const char *name);
 
-/* Exit codes and what they mean; closed by a row without a text. */
-struct exit_code_text {
-  int code;
-  const char *text;
-};
-extern const struct exit_code_text EXIT_CODE_TEXTS[];
-
 struct row_sink;
 /* What `haul list scenarios` lists. */
 enum status verb_list_scenarios(const struct row_sink *sink, struct error *err) CHECK_RESULT;

@@ -7,6 +7,7 @@
 #include "engine/machine/machine.h"
 #include "runner/cli/analysis.h"
 #include "runner/cli/input_plans.h"
+#include "runner/cli/missing_gpus.h"
 #include "runner/record/manage.h"
 
 #include <stdlib.h>
@@ -301,7 +302,7 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
   const struct plan_options open = {.only = command->request.filter.only, .keys = decide->open};
   RETURN_ON_ERROR(command_get_machine(command, err));
   launch_name_machine(&options->launch, command->target);
-  command_warn_of_loss(command);
+  missing_gpus_warn(command);
   RETURN_ON_ERROR(plan_new(decide->scenario, command->target, &open, plan, err));
   if ((*plan)->case_count == 0) {
     plan_free(*plan);
@@ -309,7 +310,7 @@ static enum status decide_plan(struct decide *decide, struct plan **plan, struct
     if (command->gpus_missing) {
       return error_set(err, STATUS_UNSUPPORTED,
                        "no undecided case can be measured on what is left of the GPUs: %s",
-                       command_missing_gpus(command));
+                       missing_gpus_words(command));
     }
     return error_set(err, STATUS_INVALID,
                      "no undecided case is of scenario %s, which the last run of %s measured; name "
@@ -352,7 +353,7 @@ static enum status decide_measure(struct decide *decide, bool *goes_on, struct e
     request->gpus_missing = command->gpus_missing ? command->loss : NULL;
     code = run_plan(request, plan);
     if (command->code == EXIT_DONE) { /* else it was said already */
-      code = input_plan_code(command, plan, code);
+      code = missing_gpus_code(command, plan, code);
     }
     request->repeated = true;
     *goes_on = code != EXIT_INTERRUPTED && !decide_is_interrupted(decide);

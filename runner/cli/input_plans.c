@@ -1,6 +1,7 @@
 #include "runner/cli/input_plans.h"
 
 #include "engine/base/globs.h"
+#include "runner/cli/missing_gpus.h"
 #include "runner/import/nvbandwidth_cases.h"
 #include "runner/render/plan.h"
 #include "runner/run/preflight.h"
@@ -109,35 +110,6 @@ enum status input_plan_new(struct command *command, size_t i, struct plan **plan
   return status;
 }
 
-void command_warn_of_loss(struct command *command) {
-  SCOPED(strbuf_fini) struct strbuf text = STRBUF(ERROR_MESSAGE_MAX);
-  command->gpus_missing =
-      command->machine == NULL &&
-      probe_describe_loss(command->target, getenv("CUDA_VISIBLE_DEVICES"), &text);
-  if (text.length > 0 && (command->loss == NULL || strcmp(command->loss, text.text) != 0)) {
-    say_warning(&command->common, "%s", text.text);
-    command->loss = arena_strdup(&command->arena, text.text);
-  }
-}
-
-const char *command_missing_gpus(struct command *command) {
-  return arena_strndup(&command->arena, command->loss, strcspn(command->loss, ":;"));
-}
-
-int input_plan_code(struct command *command, const struct plan *plan, int code) {
-  if (!command->gpus_missing || !plan->for_gpus) {
-    return code;
-  }
-  if (code == EXIT_DONE && plan->scenario->run.verdict != RUN_VERDICT_EXPECTED) {
-    /* Nothing else says why; what to do is in the warning. */
-    say_error(&command->common,
-              "not all GPUs of this machine can be measured: %s; to leave some out on purpose, "
-              "name the others in CUDA_VISIBLE_DEVICES",
-              command_missing_gpus(command));
-  }
-  return worse(code, EXIT_NOT_MEASURED);
-}
-
 void input_plan_note_nothing(struct command *command, size_t i, const char *reason) {
   if (command->inputs.nothing == NULL) {
     command->inputs.nothing =
@@ -186,7 +158,7 @@ static void input_plan_check_machine(struct command *command, const struct scena
 enum status input_plans_show(struct command *command, struct error *err) {
   const struct table_options rows = table_to_stdout(&command->common);
   enum status status = STATUS_OK;
-  command_warn_of_loss(command);
+  missing_gpus_warn(command);
   for (size_t i = 0; status == STATUS_OK && i < command->inputs.count; i++) {
     struct plan *plan = NULL;
     char reason[CASE_REASON_MAX];
@@ -202,7 +174,7 @@ enum status input_plans_show(struct command *command, struct error *err) {
       if (plan_has_nothing(plan, reason)) {
         input_plan_note_nothing(command, i, reason);
       }
-      command->code = input_plan_code(command, plan, command->code);
+      command->code = missing_gpus_code(command, plan, command->code);
     }
     plan_free(plan);
   }

@@ -22,15 +22,6 @@ option_take option_take_test;
 enum status input_plan_new(struct command *command, size_t i, struct plan **plan,
                            struct error *err) CHECK_RESULT;
 
-/* Warn once of GPUs and a driver of this machine that cannot be used (probe_describe_loss()); never
- * of a machine in a file. */
-void command_warn_of_loss(struct command *command);
-/* Which GPUs cannot be used, in short, where command->gpus_missing. */
-const char *command_missing_gpus(struct command *command);
-/* The exit code of what a plan came to: EXIT_NOT_MEASURED, and an error, where the plan is for GPUs
- * and some cannot be used, however well the others did. */
-int input_plan_code(struct command *command, const struct plan *plan, int code);
-
 /* Of the i-th scenario every case is skipped, for that reason. */
 void input_plan_note_nothing(struct command *command, size_t i, const char *reason);
 /* After the last scenario: say which had nothing to measure beside others, and why. The exit code

@@ -40,12 +40,15 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
     "set", "KEY=VALUE", "change a key of the scenario: measure.max_time=20ms, BLOCK.size=1GiB",    \
         option_take_set, .needs = "KEY=VALUE, for example --set measure.max_time=20ms"             \
   }
-#define INPUT_OPTION_ONLY                                                                          \
+#define INPUT_OPTION_ONLY ONLY_OPTION("", "name", 0)
+/* what: that the help begins with; list: the group. */
+#define ONLY_OPTION(what, of, list)                                                                \
   {                                                                                                \
     "only", "GLOB",                                                                                \
-        "only cases or blocks with such a name; several globs: repeat it, or put commas between "  \
-        "them; - reads them from standard input",                                                  \
-        .take = option_take_only                                                                   \
+        what "only cases or blocks with such a " of                                                \
+             "; several globs: repeat it, or put commas between them; - reads them from standard " \
+             "input",                                                                              \
+        .take = option_take_only, .group = (list)                                                  \
   }
 #define INPUT_OPTION_PROCESSES                                                                     \
   {                                                                                                \
@@ -83,13 +86,8 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
   }
 
 /* Which runs and cases: diff, check, history, outliers, export. */
-#define FILTER_OPTIONS FILTER_OPTIONS_OF("")
-#define FILTER_OPTIONS_OF(what)                                                                    \
-  {"only", "GLOB",                                                                                 \
-   what "only cases or blocks with such a name or case_key; several globs: repeat it, or put "     \
-        "commas between them; - reads them from standard input",                                   \
-   .take = option_take_only, .group = 1},                                                          \
-      WHERE_OPTION_OF(what)
+#define FILTER_OPTIONS          FILTER_OPTIONS_OF("")
+#define FILTER_OPTIONS_OF(what) ONLY_OPTION(what, "name or case_key", 1), WHERE_OPTION_OF(what)
 
 /* Two sides: diff, check. */
 #define COMPARE_OPTIONS                                                                            \

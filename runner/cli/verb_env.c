@@ -1,7 +1,8 @@
 /* haul env: the machine and its software; --save writes it for haul plan --machine. */
 #include "engine/base/units.h"
 #include "engine/machine/machine.h"
-#include "runner/cli/input_plans.h"
+#include "runner/cli/missing_gpus.h"
+#include "runner/cli/options.h"
 #include "runner/console/output_file.h"
 #include "runner/record/manage.h"
 #include "runner/render/env.h"
@@ -85,7 +86,7 @@ static enum status verb_env_run(struct command *command, struct error *err) {
   RETURN_ON_ERROR(options->run != NULL ? verb_env_get_run(command, &run, err)
                                        : command_get_machine(command, err));
   if (options->run == NULL) {
-    command_warn_of_loss(command);
+    missing_gpus_warn(command);
   }
   if (command->plot.picture) {
     return verb_env_draw(command, &run, err);

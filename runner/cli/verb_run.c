@@ -4,6 +4,7 @@
 #include "runner/cli/decide.h"
 #include "runner/cli/health.h"
 #include "runner/cli/input_plans.h"
+#include "runner/cli/missing_gpus.h"
 #include "runner/expect/judge.h"
 #include "runner/run/run.h"
 
@@ -212,14 +213,14 @@ static int verb_run_plan(struct command *command, struct run_request *request, s
   char reason[CASE_REASON_MAX];
   if (*plan != NULL && command->inputs.text != NULL && plan_has_nothing(*plan, reason)) {
     (void)error_set(&err, STATUS_UNSUPPORTED, "nothing was measured or recorded: %s", reason);
-    return input_plan_code(command, *plan, fail(request->common, &err));
+    return missing_gpus_code(command, *plan, fail(request->common, &err));
   }
   if (*plan != NULL && request->shard == NULL &&
       database_check_folder(request->common, request->database, &err) != STATUS_OK) {
     return fail(request->common, &err);
   }
   request->gpus_missing = command->gpus_missing ? command->loss : NULL;
-  return *plan != NULL ? input_plan_code(command, *plan, run_plan(request, *plan)) : code;
+  return *plan != NULL ? missing_gpus_code(command, *plan, run_plan(request, *plan)) : code;
 }
 
 /* For measuring once more: what is left, a fifth at least; 0 = there is no limit. */
@@ -332,7 +333,7 @@ static void verb_run_all(struct command *command, struct run_request *request) {
       code = worse(fail(common, &err), EXIT_NOT_MEASURED);
     } else {
       /* Also if no case needs a GPU: the probe took its time, and the run records no GPUs. */
-      command_warn_of_loss(command);
+      missing_gpus_warn(command);
       code = verb_run_one(command, request, i);
     }
     command->code = worse(command->code, code);
@@ -356,7 +357,7 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
   } else {
     command->code = EXIT_NOT_MEASURED;
     status = command->target != NULL ? STATUS_OK : verb_run_look(command, err);
-    command_warn_of_loss(command);
+    missing_gpus_warn(command);
     status = THEN(status, plan_new(scenario, command->target, &plan_options, &plan, err));
   }
   if (plan != NULL) {
@@ -364,7 +365,7 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
   }
   if (plan != NULL) {
     request->gpus_missing = command->gpus_missing ? command->loss : NULL;
-    command->code = input_plan_code(command, plan, run_resumed(request, plan, *record, resumed));
+    command->code = missing_gpus_code(command, plan, run_resumed(request, plan, *record, resumed));
     *record = NULL;
   }
   verb_run_release(request);
@@ -479,7 +480,7 @@ static enum status verb_run_decide(struct command *command, struct error *err) {
                .launch = &options->launch.run},
   };
   char *scratch = NULL; /* there is none without a scenario */
-  command_warn_of_loss(command);
+  missing_gpus_warn(command);
   RETURN_ON_ERROR(verb_run_prepare(command, &request, &scratch, err));
   return decide_run(command, &request, err);
 }

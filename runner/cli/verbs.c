@@ -56,19 +56,6 @@ VERB_TABLE(VERB_DECLARE)
 #define VERB_POINTER(name) &name,
 const struct verb *const VERBS[] = {VERB_TABLE(VERB_POINTER) NULL};
 
-const struct exit_code_text EXIT_CODE_TEXTS[] = {
-    {EXIT_DONE, "done"},
-    {EXIT_REGRESSED, "check or merge found a reason to fail, or run health an unhealthy node"},
-    {EXIT_USAGE, "the command line or a scenario is wrong, or the database does not exist\n"
-                 "or is some other file"},
-    {EXIT_NOT_MEASURED, "no case was measured or compared, a case was not ok, a GPU that is here\n"
-                        "cannot be used, or time was up; skipped cases do not count; also: the\n"
-                        "database is damaged or cannot be written, or its disk is full"},
-    {EXIT_UNDECIDED, "check --strict: a case is undecided or provisional"},
-    {EXIT_INTERRUPTED, "interrupted"},
-    {0, NULL},
-};
-
 const struct verb *verb_find(const char *name) {
   for (const struct verb *const *verb = VERBS; *verb != NULL; verb++) {
     if (strcmp((*verb)->name, name) == 0) {

@@ -14,6 +14,10 @@
 
 ENUM_NAMES_DEFINE(when, WHEN_LIST)
 
+const struct exit_code_text EXIT_CODE_TEXTS[] = {
+#define EXIT_CODE_TEXT(id, code, text) {id, text},
+    EXIT_CODE_LIST(EXIT_CODE_TEXT){0, NULL}};
+
 enum { SAID_MAX = 1 << 16 };
 /* Of plots: without a terminal, and where lines get long to follow. */
 enum { WIDTH_DEFAULT = 80, WIDTH_MAX = 120 };

@@ -15,14 +15,31 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* X(id, code, what it means) */
+#define EXIT_CODE_LIST(X)                                                                          \
+  X(EXIT_DONE, 0, "done")                                                                          \
+  X(EXIT_REGRESSED, 1, "check or merge found a reason to fail, or run health an unhealthy node")   \
+  X(EXIT_USAGE, 2,                                                                                 \
+    "the command line or a scenario is wrong, or the database does not exist\n"                    \
+    "or is some other file")                                                                       \
+  X(EXIT_NOT_MEASURED, 3,                                                                          \
+    "no case was measured or compared, a case was not ok, a GPU that is here\n"                    \
+    "cannot be used, or time was up; skipped cases do not count; also: the\n"                      \
+    "database is damaged or cannot be written, or its disk is full")                               \
+  X(EXIT_UNDECIDED, 4, "check --strict: a case is undecided or provisional")                       \
+  X(EXIT_INTERRUPTED, 130, "interrupted")
+
 enum exit_code {
-  EXIT_DONE = 0,
-  EXIT_REGRESSED = 1,    /* check found a verdict that it was told to fail on */
-  EXIT_USAGE = 2,        /* the command line or a scenario is wrong */
-  EXIT_NOT_MEASURED = 3, /* nothing could be measured or answered, or a case went wrong */
-  EXIT_UNDECIDED = 4,    /* check --strict: a case could not be decided */
-  EXIT_INTERRUPTED = 130,
+#define EXIT_CODE_ID(id, code, text) id = (code),
+  EXIT_CODE_LIST(EXIT_CODE_ID)
 };
+
+/* For --help and the manual page; a row without a text closes it. */
+struct exit_code_text {
+  int code;
+  const char *text;
+};
+extern const struct exit_code_text EXIT_CODE_TEXTS[];
 
 #define WHEN_LIST(X) X(WHEN_AUTO, "auto") X(WHEN_ALWAYS, "always") X(WHEN_NEVER, "never")
 ENUM_NAMES_DECLARE(when, WHEN_LIST)

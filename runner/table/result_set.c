@@ -159,6 +159,11 @@ long long result_set_integer(const struct result_set *set, size_t row, const cha
   return strtoll(result_set_text(set, row, column), NULL, 10);
 }
 
+double result_set_number(const struct result_set *set, size_t row, const char *column) {
+  const size_t i = result_set_find(set, column);
+  return i < set->column_count && row < set->row_count ? result_set_number_at(set, row, i) : NAN;
+}
+
 double result_set_number_at(const struct result_set *set, size_t row, size_t column) {
   const struct cell *cell = result_set_cell(set, row, column);
   return cell->kind == CELL_INTEGER ? (double)cell->as.integer

@@ -62,7 +62,8 @@ const char *result_set_text(const struct result_set *set, size_t row, const char
 const char *result_set_optional(const struct result_set *set, size_t row, const char *column);
 /* The same as a whole number; 0 where it is none. */
 long long result_set_integer(const struct result_set *set, size_t row, const char *column);
-/* NAN where the cell is no number. */
+/* The same as a number; NAN where it is none. */
+double result_set_number(const struct result_set *set, size_t row, const char *column);
 double result_set_number_at(const struct result_set *set, size_t row, size_t column);
 
 /* Columns without a value go. */
