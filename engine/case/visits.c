@@ -108,32 +108,38 @@ static void series_judge(struct series *series, double precision, double *scratc
   }
 }
 
-static bool series_is_disturbed(const struct series *series, size_t i) {
-  return series->values[i] > series->ns * (1 + series->disturbed);
+static bool series_is_slower(const struct series *series, size_t i, double by) {
+  return series->values[i] > series->ns * (1 + by);
 }
 
 static double series_disturbed_share(const struct series *series) {
   size_t disturbed = 0;
   for (size_t i = 0; i < series->count; i++) {
-    disturbed += series_is_disturbed(series, i);
+    disturbed += series_is_slower(series, i, series->disturbed);
   }
   return (double)disturbed / (double)series->count;
 }
 
-/* Whether the undisturbed trials of a series are known. */
-static bool series_is_known(const struct series *series, bool noisy) {
-  return series->visits == 1
-             ? series->precise || (series->calm && !noisy)
-             : series_half_width(series) <= VISITS_WIDE * (1 - series_disturbed_share(series));
+/* The half width of the interval that the disturbance leaves, of one that is `most` where no trial
+ * is disturbed. */
+static double series_room(const struct series *series, double most) {
+  const double undisturbed_share = 1 - series_disturbed_share(series);
+  return most * undisturbed_share * undisturbed_share;
 }
 
-/* What the measured flows took in the trials of a series from `begin` to `end`, sorted; returns how
- * many. */
-static size_t series_gather(const struct series *series, size_t begin, size_t end, bool disturbed,
+/* Whether the undisturbed trials of a series are known. */
+static bool series_is_known(const struct series *series, bool noisy) {
+  return series->visits == 1 ? series->precise || (series->calm && !noisy)
+                             : series_half_width(series) <= series_room(series, VISITS_WIDE);
+}
+
+/* What the measured flows took in the trials of a series from `begin` to `end` that are not slower
+ * than its level by more than that, sorted; returns how many. */
+static size_t series_gather(const struct series *series, size_t begin, size_t end, double slower,
                             double *values) {
   size_t count = 0;
   for (size_t i = begin; i < end; i++) {
-    if (disturbed || !series_is_disturbed(series, i)) {
+    if (!series_is_slower(series, i, slower)) {
       values[count++] = series->measured[i];
     }
   }
@@ -141,18 +147,18 @@ static size_t series_gather(const struct series *series, size_t begin, size_t en
   return count;
 }
 
-/* The rate where the load says which trials are undisturbed, if these are not slower than others.
- * scratch holds all trials. */
-static bool visits_take_of_load(const struct series *load, double *scratch,
-                                struct visits_found *found) {
+/* The rate of the trials near the level of a series, with the interval of its visits. scratch holds
+ * all trials. */
+static void series_take_means(const struct series *series, double *scratch,
+                              struct visits_found *found) {
   struct summary summary = {0};
   double sum_ns = 0;
   double low_ns = INFINITY;
   double high_ns = 0;
   size_t taking = 0;
   size_t begin = 0;
-  for (size_t visit = 0; visit < load->visits; begin = load->ends[visit++]) {
-    const size_t taken = series_gather(load, begin, load->ends[visit], false, scratch);
+  for (size_t visit = 0; visit < series->visits; begin = series->ends[visit++]) {
+    const size_t taken = series_gather(series, begin, series->ends[visit], VISITS_NEAR, scratch);
     if (taken > 0) {
       summary_of_values(scratch, taken, &summary);
       sum_ns += summary.mean_ns;
@@ -161,24 +167,40 @@ static bool visits_take_of_load(const struct series *load, double *scratch,
       taking++;
     }
   }
-  const double undisturbed_ns = taking == 1 ? summary.median_ns : sum_ns / (double)taking;
-  low_ns = taking == 1 ? summary.min_ns : low_ns;
-  high_ns = taking == 1 ? fmax(summary.median_high_ns, summary.median_ns) : high_ns;
-  const size_t count = series_gather(load, 0, load->count, true, scratch);
-  if (undisturbed_ns > sorted_quantile(scratch, count, 0.5) * (1 + VISITS_DISTURBED)) {
+  const bool one = taking == 1;
+  found->undisturbed_ns = one ? summary.median_ns : sum_ns / (double)taking;
+  found->low_ns = one ? summary.min_ns : low_ns;
+  found->high_ns = one ? fmax(summary.median_high_ns, summary.median_ns) : high_ns;
+}
+
+static void visits_take_own(const struct series *own, double *scratch, struct visits_found *found) {
+  found->undisturbed_ns = own->ns;
+  if (own->visits > 1) {
+    series_take_means(own, scratch, found);
+  }
+  found->low_ns = own->low_ns;
+  found->high_ns = fmax(own->high_ns, found->high_ns);
+}
+
+/* Where the load says which trials are undisturbed: false, if these are slower than others. */
+static bool visits_take_of_load(const struct series *load, double *scratch,
+                                struct visits_found *found) {
+  struct visits_found taken;
+  series_take_means(load, scratch, &taken);
+  const size_t count = series_gather(load, 0, load->count, INFINITY, scratch);
+  if (taken.undisturbed_ns > sorted_quantile(scratch, count, 0.5) * (1 + VISITS_DISTURBED)) {
     return false;
   }
-  found->undisturbed_ns = undisturbed_ns;
-  found->low_ns = low_ns;
-  found->high_ns = high_ns;
+  found->undisturbed_ns = taken.undisturbed_ns;
+  found->low_ns = taken.low_ns;
+  found->high_ns = taken.high_ns;
   return true;
 }
 
 /* Whether the rate of several visits is known closely enough. */
 static bool visits_is_close(const struct series *judged, bool of_load,
                             const struct visits_found *found) {
-  const double undisturbed_share = 1 - series_disturbed_share(judged);
-  const double most = VISITS_CLOSE * undisturbed_share * undisturbed_share;
+  const double most = series_room(judged, VISITS_CLOSE);
   const double mean_half_width =
       (found->high_ns - found->low_ns) / (2 * found->undisturbed_ns * sqrt((double)judged->visits));
   return series_half_width(judged) <= most && (!of_load || mean_half_width <= most);
@@ -192,9 +214,7 @@ static void visits_take(const struct series *own, const struct series *load, dou
                        visits_take_of_load(load, scratch, found);
   const struct series *judged = of_load ? load : own;
   if (own_known) {
-    found->undisturbed_ns = own->ns;
-    found->low_ns = own->low_ns;
-    found->high_ns = own->high_ns;
+    visits_take_own(own, scratch, found);
   }
   found->precise = own->precise || load->precise;
   const bool settled = (own_known || of_load) &&
@@ -223,7 +243,7 @@ void visits_judge(const struct trial *trials, const double *load_ns, size_t coun
   struct series own = {.values = values, .measured = values, .disturbed = VISITS_DISTURBED};
   bool load_from_first = false;
   struct series load = {
-      .values = values + count, .measured = values + 2 * count, .disturbed = VISITS_LOAD_DISTURBED};
+      .values = values + count, .measured = values + 2 * count, .disturbed = VISITS_NEAR};
   for (size_t i = 0; i < count && own.visits < VISITS_MAX;) {
     const uint32_t visit = trials[i].visit;
     for (; i < count && trials[i].visit == visit; i++) {

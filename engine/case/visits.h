@@ -11,21 +11,23 @@
  *   interval     begins before the fastest by twice the span of them, and ends at the slowest. An
  *                undisturbed copy may be faster than any of so few trials. If trials are the rarer
  *                the faster they are, the interval is wide.
- *   undisturbed  the level, if half of its interval is at most VISITS_WIDE times the share of
- *                undisturbed trials. The rarer they are, the more closely they must agree, for the
- *                fast ones of many slow trials agree by chance. Else others never rested long
- *                enough, and there is no undisturbed rate.
+ *   undisturbed  known, if half of that interval is at most VISITS_WIDE times the square of the
+ *                share of undisturbed trials. The rarer they are, the more closely they must agree,
+ *                for the fast ones of many slow trials agree by chance. Else others never rested
+ *                long enough, and there is no undisturbed rate. It is the mean over the visits of
+ *                the mean of their trials near the level. Undisturbed trials vary, so the level
+ *                itself is faster than what a quiet host gives, by 0.1 to 0.7 % on three hosts.
  *   typical      the median of the visits' medians: summary.median_ns (engine/case/summary.h)
  *
  * Copies in two directions share a link, and the hardware decides how. So one direction may have no
  * level of its own: copies to a GPU by copy engines get what those from it leave, 42 to 50 GB/s on
  * some hosts, while those from it vary by half a percent. Where the measured direction has no
- * level, the load in the other direction says which trials are undisturbed. Each visit has a mean
- * of these trials. The undisturbed rate is the mean of the means, and its interval reaches from the
- * fastest to the slowest. Of one visit, it is the median of these trials. If it is slower than the
- * median of all trials by more than VISITS_DISTURBED, the load does not tell. Of loads, only visits
- * count in which they can be compared: as many as else, and at least two of several. What slows one
- * direction alone is not seen.
+ * level, the load in the other direction says which trials are undisturbed: those in which it is
+ * near its own level. The undisturbed rate is the mean over the visits of the mean of these trials,
+ * and its interval reaches from the fastest to the slowest visit. Of one visit, it is their median.
+ * If it is slower than the median of all trials by more than VISITS_DISTURBED, the load does not
+ * tell. Of loads, only visits count in which they can be compared: as many as else, and at least
+ * two of several. What slows one direction alone is not seen.
  *
  * A visit is precise if the interval of its median is within the precision. Of a single visit, the
  * median is both rates if the visit is precise, or if the median is at most VISITS_CALM slower than
@@ -71,14 +73,18 @@
   X(SETTLED_NOISE, "noise")   /* VISITS_MAX visits did not settle it */
 ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
 
-/* A trial is disturbed if it is slower than the level by more than that. Copies from a GPU vary by
- * half a percent and are the faster, the slower those to it are (seen on H100 and H200). */
-#define VISITS_DISTURBED      0.02
-#define VISITS_LOAD_DISTURBED 0.01
-#define VISITS_MANY           0.3 /* share of the disturbed trials of a disturbed visit */
-#define VISITS_CALM           0.005
-/* Half of the interval, relative, if no trial is disturbed: of a rate, and of a settled one. */
-#define VISITS_WIDE          0.025
+/* A trial is disturbed if it is slower than the level by more than VISITS_DISTURBED, and near the
+ * level if by at most VISITS_NEAR. All trials in which the load is not near its own are disturbed:
+ * copies from a GPU vary by half a percent and are the faster, the slower those to it are (seen on
+ * H100 and H200). */
+#define VISITS_DISTURBED 0.02
+#define VISITS_NEAR      0.01
+#define VISITS_MANY      0.3 /* share of the disturbed trials of a disturbed visit */
+#define VISITS_CALM      0.005
+/* Half of the interval, relative, if no trial is disturbed: of a rate, and of a settled one. The
+ * first was chosen on two recorded hosts with a neighbour who never rests: none of 104,000 replayed
+ * cases has a rate. */
+#define VISITS_WIDE          0.04
 #define VISITS_CLOSE         0.0125
 #define VISITS_LONG_TRIAL_NS 4000000
 /* From the end of a case's visit to its next. Episodes on the hosts looked at: up to 0.2 s. */

@@ -3,10 +3,12 @@
  * A file holds one row per trial, with the columns case_name, start_ns, iterations, elapsed_ns, and
  * perhaps run, process, phase and load_ns. The trials of a process are a visit where they last less
  * than LONG_S: a repeat draws visits without putting any back. Else they are a trace, in which each
- * repeat starts at another time. The quiet rate is the middle of the fastest tenth of all trials.
- * Copies to a GPU by copy engines beside copies from it have none: their rate has no level. Nor
- * have both together (both_flows/), of which load_ns is the time of those from the GPU. A variant
- * changes the trials before they are measured (enum variant). */
+ * repeat starts at another time. The quiet rate is what a quiet host gives: the median of the
+ * trials of quiet visits, or of quiet tenths of a second. A visit is quiet if at least three
+ * quarters of its trials are slower than its fastest by at most VISITS_DISTURBED. There is no quiet
+ * rate without two such visits. Copies to a GPU by copy engines beside copies from it have none:
+ * their rate has no level. Nor have both together (both_flows/), of which load_ns is the time of
+ * those from the GPU. A variant changes the trials before they are measured (enum variant). */
 #pragma once
 
 #include "engine/base/enum_names.h"
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES_MAX = 32, SERIES_MAX = 128 };
+enum { CASES_MAX = 32, SERIES_MAX = 128, QUIET_VISITS = 2 };
 static const double LONG_S = 2, SECOND_NS = 1e9;
 /* Of the shipped scenario nvbandwidth. */
 static const double MIN_TRIAL_NS = 8e6, MAX_TIME_NS = 100e6;
@@ -115,26 +117,44 @@ static size_t series_join(const struct series *series, size_t at, double trial_n
 static const char *const WITHOUT_LEVEL[] = {"host_to_device_bidirectional_memcpy_ce",
                                             "both_flows/"};
 
-/* Trials of a trace count as long as those of a later visit are. */
+/* The trials of a visit, or of 0.1 s of a trace, from `at` on; returns where the next visit begins.
+ * Trials of a trace count as long as those of a later visit are. */
+static size_t series_gather_visit(const struct series *series, size_t at, bool trace,
+                                  double *values, size_t *count) {
+  const double end_ns = trace ? series->trials[at].start_ns + MAX_TIME_NS : INFINITY;
+  for (*count = 0; at < series->count && series->trials[at].start_ns < end_ns;) {
+    struct raw joined;
+    at = series_join(series, at, trace ? MIN_TRIAL_NS / 2 : 0, 0, &joined);
+    values[(*count)++] = joined.elapsed_ns / joined.iterations;
+  }
+  qsort(values, *count, sizeof *values, compare_doubles);
+  return at;
+}
+
 static void source_find_quiet(struct source *source) {
-  const double trial_ns = source_is_trace(source) ? MIN_TRIAL_NS / 2 : 0;
-  double *values = NULL;
-  size_t count = 0;
+  const bool trace = source_is_trace(source);
+  double *quiet = NULL;
+  size_t quiet_count = 0;
+  size_t visits = 0;
   for (size_t i = 0; i < source->count; i++) {
     const struct series *series = &source->series[i];
-    values = settle_grow(values, count + series->count + 1, sizeof *values);
     for (size_t at = 0; at < series->count;) {
-      struct raw joined;
-      at = series_join(series, at, trial_ns, 0, &joined);
-      values[count++] = joined.elapsed_ns / joined.iterations;
+      size_t count;
+      quiet = settle_grow(quiet, quiet_count + series->count - at, sizeof *quiet);
+      double *values = quiet + quiet_count;
+      at = series_gather_visit(series, at, trace, values, &count);
+      if (sorted_quantile(values, count, 0.75) <= values[0] * (1 + VISITS_DISTURBED)) {
+        quiet_count += count;
+        visits++;
+      }
     }
   }
-  qsort(values, count, sizeof *values, compare_doubles);
-  source->quiet_ns = sorted_quantile(values, count, 0.05);
+  qsort(quiet, quiet_count, sizeof *quiet, compare_doubles);
+  source->quiet_ns = visits >= QUIET_VISITS ? sorted_quantile(quiet, quiet_count, 0.5) : NAN;
   for (size_t i = 0; i < COUNT_OF(WITHOUT_LEVEL); i++) {
     source->quiet_ns = strstr(source->name, WITHOUT_LEVEL[i]) != NULL ? NAN : source->quiet_ns;
   }
-  free(values);
+  free(quiet);
 }
 
 static void host_free(struct host *host) {
@@ -250,6 +270,7 @@ struct world {
   double drift;                    /* from the first to the last copy of the minute */
   double tick_ns;                  /* of the clock */
   double truth;                    /* how much slower the quiet hardware is */
+  double spread;                   /* relative standard deviation of trials of four copies */
 };
 
 static const struct world WORLDS[] = {
@@ -260,6 +281,17 @@ static const struct world WORLDS[] = {
     {.name = "episodes of 0.1 s, 60 %", .busy = 0.6, .episode_ns = 1e8, .slower = 0.15},
     {.name = "episodes of 0.5 s, 50 %", .busy = 0.5, .episode_ns = 5e8, .slower = 0.15},
     {.name = "the same, 3 % slower", .busy = 0.5, .episode_ns = 5e8, .slower = 0.15, .truth = 0.03},
+    {.name = "spread of 0.3 %", .spread = 0.003},
+    {.name = "the same, 0.1 s, 60 %",
+     .busy = 0.6,
+     .episode_ns = 1e8,
+     .slower = 0.15,
+     .spread = 0.003},
+    {.name = "the same, by only 3 %",
+     .busy = 0.6,
+     .episode_ns = 1e8,
+     .slower = 0.03,
+     .spread = 0.003},
     {.name = "jitter of 2 %", .jitter = 0.02},
     {.name = "two levels, 3 %, 1 s", .level = 0.03, .level_ns = 1e9},
     {.name = "drift of 2 % a minute", .drift = 0.02},
@@ -291,7 +323,7 @@ static void host_simulate(struct host *host, const struct world *world, const ch
     const double now_slower = world->even ? slower : slower * (0.3 + 1.4 * random_share());
     double elapsed_ns = COPY_NS * (1 + world->truth) * (1 + now_slower) *
                         (low ? 1 + world->level : 1) * (1 + world->drift * at_ns / TRACE_NS) *
-                        (1 + 0.0003 * random_normal()) *
+                        (1 + fmax(2 * world->spread, 0.0003) * random_normal()) *
                         (1 + (world->jitter > 0 ? random_exponential(world->jitter) : 0));
     if (world->tick_ns > 0) {
       elapsed_ns = world->tick_ns * round(elapsed_ns / world->tick_ns);
