@@ -43,7 +43,7 @@ with tempfile.TemporaryDirectory() as scratch:
         pathlib.Path("results.db").write_bytes(file.read())
     ask = f"stty cols {WIDTH}; '{haul}' show latest --db results.db"
     printed = subprocess.run(["script", "-qec", ask, "/dev/null"], stdin=subprocess.DEVNULL, capture_output=True,
-                             check=True, env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}).stdout.decode()
+                             check=True, env={**os.environ, "TERM": "xterm", "COLUMNS": "", "LC_ALL": "C.UTF-8"}).stdout.decode()
     lines = [line for line in printed.replace("\r", "").splitlines() if not line.startswith("haul: ")]
     (folder / "terminal.svg").write_text(picture("haul show latest", lines))
     browser = shutil.which("chromium") or shutil.which("google-chrome")

@@ -171,7 +171,11 @@ void power_add_case(struct power_request *request, const char *key, uint64_t pay
                          : power_usual(key, payload_bytes > 0 ? FIGURE_RATE : FIGURE_TIME,
                                        payload_bytes, diff_usual_margin(payload_bytes));
   added->delta = delta > 0 ? delta : added->delta;
-  request->recorded += known != NULL;
+  if (known != NULL) { /* recorded ones come first */
+    const struct power_case moved = request->cases[request->recorded];
+    request->cases[request->recorded++] = *added;
+    *added = moved;
+  }
   request->cases_ns += duration != NULL ? duration->ns : (double)estimate_ns;
   request->timed = request->timed || duration != NULL;
 }
@@ -213,6 +217,8 @@ enum status power_find_ways(struct power_request *request, struct error *err) {
   if (request->count == 0) {
     return error_set(err, STATUS_UNSUPPORTED, "every case is skipped: there is nothing to compare");
   }
+  request->left_out = request->recorded > 0 ? request->count - request->recorded : 0;
+  request->count -= request->left_out;
   power_set_delta(request);
   for (size_t i = 0; i < POWER_WAYS; i++) {
     struct power_way *way = &request->ways[i];

@@ -63,8 +63,9 @@ struct power_request {
   double change;        /* 0.01 = 1 % */
   uint64_t estimate_ns; /* of a process, of which nothing is recorded */
   uint64_t pause_ns;    /* between processes */
-  size_t count;         /* cases */
-  size_t recorded;      /* of them */
+  size_t count;         /* cases; after power_find_ways() those of them that count */
+  size_t recorded;      /* of them: if there are any, the others do not count */
+  size_t left_out;      /* that do not count: a diff has nothing to compare them with */
   size_t runs_of_a;
   struct power_spreads spreads; /* recorded; none = usual ones */
   double delta;                 /* that the diff must be given; 0 = none */

@@ -241,6 +241,8 @@ static const struct man_entry ENVIRONMENT[] = {
                    "/dev/shm/haul or "
                    "/tmp/haul-locks): all users who measure on a host must share it"},
     {"XDG_DATA_HOME", "the user's data folder (default: $HOME/.local/share)"},
+    {"COLUMNS", "how wide tables and texts are (default: as the terminal; in a file or pipe, rows "
+                "are as long as they need to be, and plots 80 columns wide)"},
     {"NO_COLOR", "set and not empty: no colour unless --color=always is given"},
     {"TERM", "dumb: no colour unless --color=always is given"},
 };

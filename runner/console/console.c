@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ const struct exit_code_text EXIT_CODE_TEXTS[] = {
     EXIT_CODE_LIST(EXIT_CODE_TEXT){0, NULL}};
 
 enum { SAID_MAX = 1 << 16 };
-/* Of plots: without a terminal, and where lines get long to follow. */
+/* Of plots without a terminal, and of terminals that do not know theirs; of plots, where lines get
+ * long to follow. */
 enum { WIDTH_DEFAULT = 80, WIDTH_MAX = 120 };
 
 /* Below a folder of the XDG Base Directory Specification, by which a relative one is ignored; NULL
@@ -80,12 +82,21 @@ bool use_colour(const struct common_options *options, FILE *stream) {
          (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-unsigned terminal_width(FILE *stream) {
+/* Of the terminal itself; 0 = the stream is none. */
+static unsigned console_terminal_width(FILE *stream) {
   struct winsize size;
   if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0) {
     return 0;
   }
-  return size.ws_col > 0 ? size.ws_col : 80;
+  return size.ws_col > 0 ? size.ws_col : WIDTH_DEFAULT;
+}
+
+unsigned terminal_width(FILE *stream) {
+  const char *given = getenv("COLUMNS");
+  char *end = NULL;
+  const unsigned long columns = given != NULL ? strtoul(given, &end, 10) : 0;
+  return columns > 0 && columns <= USHRT_MAX && *end == '\0' ? (unsigned)columns
+                                                             : console_terminal_width(stream);
 }
 
 struct table_options table_to_stdout(const struct common_options *options) {
@@ -182,7 +193,7 @@ void say_wait(const char *format, ...) {
 }
 
 bool say_progress(const struct common_options *options, const char *text) {
-  const unsigned width = options->quiet ? 0 : terminal_width(stderr);
+  const unsigned width = options->quiet ? 0 : console_terminal_width(stderr);
   if (width == 0) {
     return false;
   }

@@ -2,7 +2,7 @@
  * messages on stderr, exit codes, colour, width, interrupts.
  *
  * Data goes to stdout, everything else to stderr. The environment is read here (HAUL_DB,
- * HAUL_EXPECT, XDG_DATA_HOME, XDG_CONFIG_HOME, HOME, NO_COLOR, TERM) and nowhere below. */
+ * HAUL_EXPECT, XDG_DATA_HOME, XDG_CONFIG_HOME, HOME, NO_COLOR, TERM, COLUMNS) and nowhere below. */
 #pragma once
 
 #include "engine/base/arena.h"
@@ -73,7 +73,8 @@ enum status database_check_folder(const struct common_options *options, const ch
  * ~/.config/haul/expect.toml; NULL = there is no place for one. *named: by HAUL_EXPECT. */
 const char *console_expect_path(struct arena *arena, bool *named);
 
-/* Whether to write to that stream in colour, and how wide its terminal is (0 = no terminal). */
+/* Whether to write to that stream in colour, and how wide: COLUMNS, else as wide as its terminal (0
+ * = neither: lines are as long as they need to be). */
 bool use_colour(const struct common_options *options, FILE *stream);
 unsigned terminal_width(FILE *stream);
 /* How rows are written to stdout: in the format asked for, as wide as its terminal, in colour or

@@ -49,15 +49,21 @@ static void plan_detect_put_answer(struct document *document, const struct power
     plan_detect_put_delta(document, request);
   }
   if (request->recorded == 0) {
-    document_put(document, "This assumes a quiet machine, as no run of these cases is recorded "
-                           "(--compare A).");
+    document_put(document, "This assumes a quiet machine, as %s.",
+                 request->runs_of_a > 0 ? "A has no result of these cases"
+                                        : "no run is named (--compare A)");
   } else {
-    document_put(
-        document, "This is based on how %zu of %zu cases varied %s %zu recorded %s%s.",
-        request->recorded, request->count, request->spreads.runs > 1 ? "over up to" : "within",
-        request->spreads.runs, strings_plural(request->spreads.runs, "run", "runs"),
-        request->spreads.between_known ? ""
-                                       : "; runs are taken to differ as much as its processes do");
+    document_put(document, "This is based on how they varied %s %zu recorded %s%s.",
+                 request->spreads.runs > 1 ? "over up to" : "within", request->spreads.runs,
+                 strings_plural(request->spreads.runs, "run", "runs"),
+                 request->spreads.between_known
+                     ? ""
+                     : "; runs are taken to differ as much as its processes do");
+  }
+  if (request->left_out > 0) {
+    document_put(document, "A has no result of %zu more %s, which %s not count.", request->left_out,
+                 strings_plural(request->left_out, "case", "cases"),
+                 strings_plural(request->left_out, "does", "do"));
   }
   if (request->runs_of_a > 0 && best->runs > request->runs_of_a) {
     document_put(document, "A has %zu %s: measure %zu more, in turn with B.", request->runs_of_a,

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { NOTES_TEXT_MAX = 1 << 16 };
 static const uint64_t say_every_ns = 60000000000;
@@ -13,7 +14,7 @@ static const uint64_t say_every_ns = 60000000000;
 void status_line_init(struct status_line *line, const struct common_options *common) {
   *line = (struct status_line){
       .common = common,
-      .terminal = !common->quiet && terminal_width(stderr) > 0,
+      .terminal = !common->quiet && isatty(STDERR_FILENO) != 0,
   };
 }
 

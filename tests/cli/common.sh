@@ -2,7 +2,7 @@
 # the executable, the source folder and the build folder, and ends with `finish`.
 set -u
 export LC_ALL=C.UTF-8
-unset HAUL_DB NO_COLOR
+unset HAUL_DB NO_COLOR COLUMNS
 haul=$1
 source_folder=$2
 build_folder=$3

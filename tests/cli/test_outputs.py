@@ -57,7 +57,7 @@ PROGRAMS = ("json", "jsonl", "csv", "ctrf")
 scratch = tempfile.mkdtemp()
 environment = {**os.environ, "LC_ALL": "C.UTF-8", "HOME": scratch, "XDG_DATA_HOME": scratch, "TZ": "UTC",
                "HAUL_LOCKS": scratch + "/locks"}
-for name in ("HAUL_DB", "HAUL_EXPECT", "NO_COLOR"):
+for name in ("HAUL_DB", "HAUL_EXPECT", "NO_COLOR", "COLUMNS"):
     environment.pop(name, None)
 
 
