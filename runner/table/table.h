@@ -99,7 +99,7 @@ struct table_options {
   unsigned width;  /* table: columns of the terminal; 0 = as wide as needed */
   bool colour;     /* table: headings stand out, and cells have the colours of their tones */
   bool drop_empty; /* table: columns without a value are left out however wide it is */
-  bool compact;    /* table: dim headings, no blanks at the ends of lines */
+  bool compact;    /* table: dim headings, columns no wider than their texts */
   /* table: columns that a narrow terminal is not shown, "the,first,to,go"; after a semicolon those
    * that are always shown */
   const char *narrow;

@@ -1,7 +1,8 @@
 /* text_table.c - a table for people, by libsmartcols. A table that cannot fit the terminal, even
  * with its texts wrapped, is expanded: one line per value, a blank line between the rows. Where
  * columns say in which order they can be done without, they are left out instead, and lines below
- * name them: first those that have one value in all rows, which is said once. */
+ * name them: first those that have one value in all rows, which is said once. The last text of such
+ * a table stands on lines of its own, below its row, where the table is shorter so. */
 #include "runner/table/result_set.h"
 #include "runner/table/table_internal.h"
 #include "runner/table/text.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { WRAPPED_WIDTH_MIN = 12, LISTED_WIDTH_MIN = 20, SEPARATOR_WIDTH = 2 };
+enum { WRAPPED_WIDTH_MIN = 12, LISTED_WIDTH_MIN = 20, SEPARATOR_WIDTH = 2, BELOW_INDENT = 4 };
 
 static void scols_must(bool done) {
   if (!done) {
@@ -70,10 +71,17 @@ struct text_layout {
   bool *same;      /* columns that have one value in all rows */
   bool keep_first; /* the first column, which says what a row is, is not wrapped */
   size_t widest;   /* no text may be wider; numbers are never cut */
+  size_t below;    /* the column whose texts stand below their rows; 0 = none */
+  size_t *heights; /* lines of each row above that */
 };
 
-static bool text_is_shown(const struct text_layout *layout, size_t column) {
+static bool text_has_values(const struct text_layout *layout, size_t column) {
   return !layout->left_out[column] && (!layout->drop_empty || layout->rows->facts[column].filled);
+}
+
+/* In a column of the table. */
+static bool text_is_shown(const struct text_layout *layout, size_t column) {
+  return text_has_values(layout, column) && (column == 0 || column != layout->below);
 }
 
 static bool text_is_wrapped(const struct text_layout *layout, size_t column) {
@@ -251,9 +259,72 @@ static void text_leave_out(const struct table *table, struct text_layout *layout
       continue;
     }
     layout->left_out[next] = true;
-    if (table->options.left_out != NULL && !layout->same[next]) {
-      table->options.left_out[next] = true;
+  }
+}
+
+/* Leaves out columns and wraps texts until the list fits. */
+static void text_fit_list(const struct table *table, struct text_layout *layout, size_t width,
+                          size_t least) {
+  const struct result_set *rows = layout->rows;
+  layout->left_out = arena_array(rows->arena, rows->column_count, sizeof *layout->left_out);
+  const size_t room = layout->below > 0 ? width : width / 2;
+  layout->keep_first = rows->column_count > 0 && layout->widths[0] <= room;
+  layout->widest = SIZE_MAX; /* what all rows share goes rather than that a text is wrapped */
+  if (text_table_width(layout, true) <= width) {
+    text_leave_out(table, layout, width);
+  }
+  layout->widest = least;
+  text_leave_out(table, layout, width);
+  text_find_widest(layout, width, layout->widest);
+}
+
+static size_t text_lines(size_t length, size_t width) {
+  return length == 0 ? 0 : (length + width - 1) / width;
+}
+
+/* About how many lines the rows take. */
+static size_t text_count_lines(struct table *table, const struct text_layout *layout,
+                               size_t width) {
+  const struct result_set *rows = layout->rows;
+  size_t all = 0;
+  for (size_t row = 0; row < rows->row_count; row++) {
+    size_t most = 1;
+    for (size_t i = 0; i < rows->column_count; i++) {
+      const bool is_below = i > 0 && i == layout->below;
+      if (is_below || (text_is_shown(layout, i) && text_is_wrapped(layout, i))) {
+        const size_t length = text_width(text_of_cell(table, result_set_cell(rows, row, i)));
+        const size_t lines = text_lines(length, is_below ? width - BELOW_INDENT : layout->widest);
+        all += is_below ? lines : 0;
+        most = !is_below && lines > most ? lines : most;
+      }
     }
+    all += most;
+  }
+  return all;
+}
+
+/* The last column, if it is a text that does not fit beside the others; 0 = it is none. */
+static size_t text_find_below(const struct text_layout *layout) {
+  size_t last = layout->rows->column_count;
+  while (last > 1 && !text_is_shown(layout, last - 1)) {
+    last--;
+  }
+  return last > 1 && text_is_wrapped(layout, last - 1) ? last - 1 : 0;
+}
+
+static void text_lay_out_list(struct table *table, struct text_layout *layout, size_t width,
+                              size_t least) {
+  text_fit_list(table, layout, width, least);
+  struct text_layout other = *layout;
+  other.below = text_find_below(layout);
+  if (other.below > 0 && width > 2 * LISTED_WIDTH_MIN) {
+    text_fit_list(table, &other, width, least);
+    if (text_count_lines(table, &other, width) < text_count_lines(table, layout, width)) {
+      *layout = other;
+    }
+  }
+  for (size_t i = 0; table->options.left_out != NULL && i < layout->rows->column_count; i++) {
+    table->options.left_out[i] |= layout->left_out[i] && !layout->same[i];
   }
 }
 
@@ -322,8 +393,9 @@ static void text_add_column(struct table *table, const struct text_layout *layou
   }
 }
 
-static void text_add_cell(struct table *table, const struct cell *cell, size_t width,
-                          struct libscols_line *line, size_t column) {
+/* Returns the number of its lines. */
+static size_t text_add_cell(struct table *table, const struct cell *cell, size_t width,
+                            struct libscols_line *line, size_t column) {
   const char *text = text_of_cell(table, cell);
   strbuf_clear(&table->record);
   if (width > 0) {
@@ -331,15 +403,19 @@ static void text_add_cell(struct table *table, const struct cell *cell, size_t w
     text = table->record.text;
   }
   scols_must(scols_line_set_data(line, column, text) == 0);
+  const size_t height = 1 + SUM_OF(at, strlen(text), text[at] == '\n');
   strbuf_clear(&table->record);
   if (table->options.colour && cell->tone != TONE_NONE) {
     scols_must(scols_cell_set_color(scols_line_get_cell(line, column), text_colour(cell->tone)) ==
                0);
   }
+  return height;
 }
 
-static struct libscols_table *text_lay_out(struct table *table, const struct text_layout *layout) {
+static struct libscols_table *text_lay_out(struct table *table, struct text_layout *layout) {
   struct libscols_table *lines = text_new_lines(table);
+  layout->heights =
+      arena_array(layout->rows->arena, layout->rows->row_count, sizeof *layout->heights);
   for (size_t i = 0; i < layout->rows->column_count; i++) {
     if (text_is_shown(layout, i)) {
       text_add_column(table, layout, lines, i);
@@ -351,28 +427,51 @@ static struct libscols_table *text_lay_out(struct table *table, const struct tex
     scols_must(line != NULL);
     for (size_t i = 0; i < layout->rows->column_count; i++) {
       if (text_is_shown(layout, i)) {
-        text_add_cell(table, result_set_cell(layout->rows, row, i),
-                      text_is_wrapped(layout, i) ? layout->widest : 0, line, column++);
+        const size_t height =
+            text_add_cell(table, result_set_cell(layout->rows, row, i),
+                          text_is_wrapped(layout, i) ? layout->widest : 0, line, column++);
+        layout->heights[row] = height > layout->heights[row] ? height : layout->heights[row];
       }
     }
   }
   return lines;
 }
 
-/* An empty heading at the end leaves blanks behind it. */
-static int text_print_trimmed(struct libscols_table *lines, FILE *stream) {
+static void text_print_below(struct table *table, const struct text_layout *layout, size_t row) {
+  SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
+  const char *text = layout->below == 0
+                         ? ""
+                         : text_of_cell(table, result_set_cell(layout->rows, row, layout->below));
+  if (text[0] != '\0') {
+    text_wrap(&wrapped, text, table->options.width, BELOW_INDENT, false);
+    (void)fprintf(table->options.stream, "%*s%s\n", BELOW_INDENT, "", wrapped.text);
+  }
+}
+
+/* Without the blanks that an empty heading or cell at the end leaves, and with what stands below
+ * the rows. */
+static void text_print_lines(struct table *table, const struct text_layout *layout,
+                             struct libscols_table *lines) {
   SCOPED(memory_free) char *all = NULL;
   scols_must(scols_print_table_to_string(lines, &all) == 0 && all != NULL);
+  size_t row = 0;
+  size_t left = 1; /* lines of the heading, then of the row */
   for (const char *text = all; *text != '\0';) {
     const size_t length = strcspn(text, "\n");
     size_t shown = length;
     while (shown > 0 && text[shown - 1] == ' ') {
       shown--;
     }
-    (void)fprintf(stream, "%.*s\n", (int)shown, text);
+    (void)fprintf(table->options.stream, "%.*s\n", (int)shown, text);
     text += length + (text[length] == '\n');
+    if (--left == 0) {
+      if (row > 0) {
+        text_print_below(table, layout, row - 1);
+      }
+      left = row < layout->rows->row_count ? layout->heights[row] : SIZE_MAX;
+      row++;
+    }
   }
-  return 0;
 }
 
 static enum status text_print(struct table *table, struct error *err) {
@@ -390,22 +489,19 @@ static enum status text_print(struct table *table, struct error *err) {
       options->drop_empty || options->compact || text_table_width(&layout, false) > width;
   errno = 0;
   if (list) {
-    layout.keep_first = layout.rows->column_count > 0 && layout.widths[0] <= width / 2;
-    layout.widest = SIZE_MAX; /* what all rows share goes rather than that a text is wrapped */
-    if (text_table_width(&layout, true) <= width) {
-      text_leave_out(table, &layout, width);
-    }
-    layout.widest = least;
-    text_leave_out(table, &layout, width);
+    text_lay_out_list(table, &layout, width, least);
+  } else {
+    text_find_widest(&layout, width, least);
   }
   if (!list && text_table_width(&layout, false) > width) {
     failed = text_print_expanded(table, &layout);
   } else {
-    text_find_widest(&layout, width, layout.widest);
     struct libscols_table *lines = text_lay_out(table, &layout);
-    failed =
-        options->compact ? text_print_trimmed(lines, options->stream) : scols_print_table(lines);
+    text_print_lines(table, &layout, lines);
     scols_unref_table(lines);
+    if (layout.below > 0) {
+      (void)fprintf(options->stream, "indented: %s\n", text_of_heading(table, layout.below));
+    }
     text_put_columns(table, &layout, true,
                      layout.rows->row_count == 1 ? "other columns: " : "in all rows ", "");
     text_put_columns(table, &layout, false, "no room for ",

@@ -146,8 +146,8 @@ TEST(markdown_is_escaped) {
 TEST(a_table_is_aligned) {
   assert_text(two_rows((struct table_options){.format = OUTPUT_TABLE}),
               "name                        bytes    gbps  note\n"
-              "host                     67108864  55.234  \n"
-              "a \"b\",\\u000a\\u001b[2J|é        -1     0.1  \n");
+              "host                     67108864  55.234\n"
+              "a \"b\",\\u000a\\u001b[2J|é        -1     0.1\n");
 }
 
 static void lines_within(const char *text, size_t width) {
@@ -248,7 +248,7 @@ TEST(a_list_keeps_room_for_texts) {
     }
     assert_text(finish(&output), rows == 2 ? "n  case                          gbps\n"
                                              "7  gpu0-gpu1/copy_engine/64MiB/  1234\n"
-                                             "   threads=4                     \n"
+                                             "   threads=4\n"
                                              "8  gpu0                             5\n"
                                              "no room for q: a wider terminal or\n"
                                              "            --format csv shows them\n"
@@ -281,6 +281,36 @@ TEST(a_list_keeps_room_for_texts) {
   free(kept);
 }
 
+/* A last text that is longer than a few lines beside the others has lines of its own. */
+TEST(a_list_has_long_remarks_below_its_rows) {
+  static const char *const columns[] = {"case", "q", "gbps", "remark"};
+  struct output output;
+  for (size_t with = 0; with <= 1; with++) {
+    start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 50, .narrow = "q"});
+    begin(&output, columns, 4);
+    add(&output, (struct cell[]){cell_text("host_to_device/numa0:pinned-gpu0/256MiB"),
+                                 cell_text("0.0001"), cell_real(55.35), cell_null()});
+    add(&output, (struct cell[]){cell_text("host_to_device/numa0:pageable-gpu0/4KiB"),
+                                 cell_text("1"), cell_real(1.725),
+                                 cell_text(with > 0 ? "the time includes the driver's call, as the "
+                                                      "copies block the host"
+                                                    : "")});
+    assert_text(finish(&output), with > 0 ? "case                                      gbps\n"
+                                            "host_to_device/numa0:pinned-gpu0/256MiB  55.35\n"
+                                            "host_to_device/numa0:pageable-gpu0/4KiB  1.725\n"
+                                            "    the time includes the driver's call, as the\n"
+                                            "    copies block the host\n"
+                                            "indented: remark\n"
+                                            "no room for q: a wider terminal or --format csv\n"
+                                            "            shows them\n"
+                                          : "case                      q        gbps  remark\n"
+                                            "host_to_device/           0.0001  55.35\n"
+                                            "numa0:pinned-gpu0/256MiB\n"
+                                            "host_to_device/           1       1.725\n"
+                                            "numa0:pageable-gpu0/4KiB\n");
+  }
+}
+
 /* Texts, the first one too, are wrapped as far as can be before a column goes that is not named. */
 TEST(a_list_keeps_columns_that_are_not_named) {
   static const char *const columns[] = {"block", "path", "gbps", "q", "remark"};
@@ -300,7 +330,7 @@ TEST(a_list_keeps_columns_that_are_not_named) {
     if (width == 50) {
       assert_string_equal(text, "block            path            gbps  remark\n"
                                 "host_to_device_  numa0:pinned-  55.35  [1,2]\n"
-                                "bidirectional    gpu0                  \n"
+                                "bidirectional    gpu0\n"
                                 "local            gpu0-gpu0       2077  [2]\n"
                                 "no room for q: a wider terminal or --format csv\n"
                                 "            shows them\n");
