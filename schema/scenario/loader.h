@@ -1,5 +1,5 @@
 /* loader.h - a scenario while it is read: files into entries and blocks (loader.c, flows_csv.c),
- * those into the scenario (scenario.c). Private to these three. */
+ * those into the scenario (load.c). Private to these three. */
 #pragma once
 
 #include "schema/scenario/block.h"

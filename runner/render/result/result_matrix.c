@@ -173,7 +173,7 @@ static const char *range_text(struct arena *arena, struct value_span range) {
 }
 
 /* "82.4 to 83.1 % of peak (NVLink 478.3 GB/s; usable 450.0); largest +/- 0.02 %" */
-static const char *matrix_remark(struct arena *arena, const struct result_facet *facet) {
+static const char *result_matrix_remark(struct arena *arena, const struct result_facet *facet) {
   struct value_span peak = {NAN, NAN};
   struct value_span cycles = {NAN, NAN};
   double spread = 0;
@@ -292,7 +292,7 @@ static void facet_print(struct result_page *page, const struct result_layout *la
               : isnan(facet->cells[0].row->tflops) ? "GB/s"
                                                    : "TFLOP/s",
       .less_is_better = !facet->rate,
-      .remark = matrix_remark(&page->arena, facet),
+      .remark = result_matrix_remark(&page->arena, facet),
       .sum_of = page->sums && facet->rate && !is_grid ? facet->cells[0].row->block : NULL,
       .down_name = is_grid ? layout->down_name : NULL};
   matrix_print(&matrix, page->document);
