@@ -9,8 +9,6 @@ extern const struct test *__start_haul_tests[], *__stop_haul_tests[];
 /* Unless the program has them. */
 const struct test_group test_group __attribute__((weak)) = {NULL, NULL};
 __attribute__((weak)) int test_options(int argc, char **argv) {
-  (void)argc;
-  (void)argv;
   return TEST_GO_ON;
 }
 
@@ -25,7 +23,7 @@ void test_assert_fails(enum status status, enum status expected, const struct er
 
 void test_assert_contains(const char *text, const char *part, const char *file, int line) {
   if (text == NULL || strstr(text, part) == NULL) {
-    print_error("no '%s' in: %s\n", part, text != NULL ? text : "NULL");
+    print_error("no '%s' in: %.4000s\n", part, text != NULL ? text : "NULL");
     _fail(file, line);
   }
 }

@@ -2,8 +2,8 @@
 # run.sh - builds haul optimised and measures what it should achieve: trials recorded per second, the time
 # to read scenarios, to plan and to start, and the share of a run that is not measuring. A few minutes,
 # on a machine with nothing else to do; ends with 1 when a limit is exceeded.
-# Further ones, run by hand from build-release/tests/benchmarks: bench_history, bench_merge,
-# bench_host_copy, bench_gpu_kernels, simulate_diff, make_fleet; copy_kernels.toml with haul run; and, on GPUs,
+# Further ones, run by hand from build-release/tests/benchmarks: bench_history, bench_host_copy, bench_gpu_kernels,
+# simulate_diff, make_fleet; fleet.sh, which merges as well; copy_kernels.toml with haul run; and, on GPUs,
 # beside_nvbandwidth.sh, which says how its rates compare with those of nvbandwidth.
 set -euo pipefail
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -12,7 +12,7 @@ trap 'rm -rf -- "$scratch"' EXIT
 cd "$root"
 
 ./bootstrap build >"$scratch/build.log" 2>&1 || { cat "$scratch/build.log" >&2; exit 1; }
-cmake --build build-release --target bench_record bench_scenario bench_plan >"$scratch/build.log" 2>&1 ||
+cmake --build build-release --target bench_record >"$scratch/build.log" 2>&1 ||
   { cat "$scratch/build.log" >&2; exit 1; }
 
 haul=$root/build-release/haul
@@ -28,6 +28,11 @@ limited() { "$@" || over=1; } # a benchmark that ends with 1 when it exceeds its
     printf 'pairs = "ordered"\nsize = { from = "4KiB", to = "1GiB", factor = 2 }\n'
   done
 } >"$scratch/thousand.toml"
+# 100,000 cases: 1,800 sizes between each two of 8 GPUs, in an order of their own.
+{
+  printf 'schema_version = 1\nname = "many"\n[measure]\norder = "shuffled"\n[[transfer]]\nname = "device_to_device"\n'
+  printf 'method = "ce"\nfrom = { gpu = "*" }\nto = { gpu = "*" }\nsize = { from = 4096, to = 11236, step = 4 }\n'
+} >"$scratch/many.toml"
 
 # Wall time of COMMAND in microseconds, REPEATS times, sorted, into $times.
 measure() { # REPEATS COMMAND...
@@ -79,15 +84,13 @@ overhead() {
 section() { printf '\n== %s\n' "$1"; }
 section 'trials recorded per second (300,000 expected for large cases)'
 limited build-release/tests/benchmarks/bench_record "$scratch"
-section '1,000 blocks read and validated (0.1 s), 100,000 settings'
-limited build-release/tests/benchmarks/bench_scenario
-section 'a plan of 100,000 cases (1 s)'
-limited build-release/tests/benchmarks/bench_plan
-section 'start of the executable'
+section 'start, reading, planning'
 measure 100 "$haul" --version
 report 'haul --version' 10000
 measure 20 "$haul" validate "$scratch/thousand.toml"
 report 'haul validate, 1,000 blocks' 100000
+measure 3 "$haul" plan --machine tests/machines/h100x8-nvlink.toml "$scratch/many.toml"
+report 'haul plan, 100,000 cases' 1000000
 section 'where the wall time of quick.toml goes'
 overhead
 exit "$over"

@@ -295,7 +295,6 @@ static void compare_gpu(uint32_t i) {
 }
 
 static void machine_is_found(const struct cuda_driver *none) {
-  (void)none;
   struct error error = {0};
   if (machine_file_load(getenv("HAUL_FAKE_MACHINE"), &wanted, &error) != STATUS_OK ||
       machine_probe(&found, &error) != STATUS_OK) {

@@ -11,13 +11,11 @@
 static char folder[64];
 
 static int make_folder(void **state) {
-  (void)state;
   (void)snprintf(folder, sizeof folder, "/tmp/haul-new-file-XXXXXX");
   return mkdtemp(folder) == NULL || chdir(folder) != 0;
 }
 
 static int remove_folder(void **state) {
-  (void)state;
   DIR *entries = opendir(".");
   const struct dirent *entry;
   while (entries != NULL && (entry = readdir(entries)) != NULL) {

@@ -38,20 +38,15 @@ TEST(the_flush_is_proven) {
 }
 
 static bool flush_nothing(const void *address, uint64_t size_bytes) {
-  (void)address;
-  (void)size_bytes;
   return true;
 }
 
 /* The stack slot of the pointer instead of the buffer: a mistake that was made before. */
 static bool flush_the_pointer(const void *address, uint64_t size_bytes) {
-  (void)size_bytes;
   return cache_flush(&address, sizeof address);
 }
 
 static bool flush_cannot(const void *address, uint64_t size_bytes) {
-  (void)address;
-  (void)size_bytes;
   return false;
 }
 

@@ -27,7 +27,6 @@ struct tally {
 
 static void count_call(void *context, uint32_t thread, uint32_t count, uint32_t iterations) {
   struct tally *tally = context;
-  (void)count;
   atomic_fetch_add(&tally->calls, 1);
   atomic_fetch_or(&tally->threads, 1U << thread % 32);
   atomic_store(&tally->iterations, iterations);

@@ -8,9 +8,7 @@
 static struct machine *machine;
 
 static int make_machine(void **state) {
-  (void)state;
-  machine = calloc(1, sizeof *machine);
-  assert_non_null(machine);
+  machine = memory_new(1, sizeof *machine);
   machine->gpu_count = 2;
   for (uint32_t i = 0; i < 2; i++) {
     struct gpu *gpu = &machine->gpus[i];
@@ -24,7 +22,6 @@ static int make_machine(void **state) {
 }
 
 static int drop_machine(void **state) {
-  (void)state;
   free(machine);
   return 0;
 }

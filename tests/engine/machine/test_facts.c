@@ -43,16 +43,13 @@ static void lay_out(const struct scene *scene, const struct recorded *files) {
 }
 
 static struct scene *scene_new(const struct recorded *files) {
-  struct scene *scene = calloc(1, sizeof *scene);
-  assert_non_null(scene);
+  struct scene *scene = memory_new(1, sizeof *scene);
   (void)snprintf(scene->root, sizeof scene->root, "/tmp/haul-facts-XXXXXX");
   assert_non_null(mkdtemp(scene->root));
   lay_out(scene, files);
   scene->sources.root = scene->root;
-  scene->probe = calloc(1, sizeof *scene->probe);
-  assert_non_null(scene->probe);
-  scene->probe->machine = calloc(1, sizeof *scene->probe->machine);
-  assert_non_null(scene->probe->machine);
+  scene->probe = memory_new(1, sizeof *scene->probe);
+  scene->probe->machine = memory_new(1, sizeof *scene->probe->machine);
   scene->probe->sources = &scene->sources;
   scene->probe->nvml = &scene->nvml;
   scene->probe->nvml_state = FACT_UNAVAILABLE;
@@ -66,9 +63,6 @@ static void look(struct scene *scene) {
 }
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk) {
-  (void)info;
-  (void)kind;
-  (void)walk;
   return remove(path);
 }
 
@@ -574,8 +568,7 @@ TEST(test_lists) {
 
 /* The real machine: whatever it is, the probe answers and every fact has a state. */
 TEST(test_this_machine) {
-  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
-  assert_non_null(machine);
+  SCOPED(memory_free) struct machine *machine = memory_new(1, sizeof *machine);
   assert_ok(machine_probe(machine, err), err);
   assert_true(machine->node_count >= 1);
   assert_true(machine->nodes[0].memory_bytes > 0);

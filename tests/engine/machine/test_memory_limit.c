@@ -23,12 +23,10 @@ static void put(const char *path, const char *text) {
 }
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *ftw) {
-  (void)status, (void)type, (void)ftw;
   return remove(path);
 }
 
 static int empty_root(void **state) {
-  (void)state;
   return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 ? -1 : mkdir(root, 0700);
 }
 
@@ -62,7 +60,6 @@ TEST_WITH(version_1_is_read_where_its_files_are, empty_root, NULL) {
 }
 
 static int make_root(void **state) {
-  (void)state;
   return mkdtemp(root) == NULL ? -1 : 0;
 }
 

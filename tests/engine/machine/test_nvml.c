@@ -98,8 +98,6 @@ static int link_remote(struct nvml_device *device, unsigned link, struct nvml_pc
 }
 
 static int link_version(struct nvml_device *device, unsigned link, unsigned *version) {
-  (void)device;
-  (void)link;
   *version = 4; /* NVLink 3.0 */
   return NVML_OK;
 }
@@ -146,7 +144,6 @@ static int application_clock(struct nvml_device *device, int clock, unsigned *mh
 }
 
 static int default_clock(struct nvml_device *device, int clock, unsigned *mhz) {
-  (void)device;
   *mhz = clock == NVML_CLOCK_OF_MEMORY ? 3201 : 1980;
   return NVML_OK;
 }
@@ -158,21 +155,17 @@ static int gsp_mode(struct nvml_device *device, unsigned *enabled, unsigned *def
 }
 
 static int gsp_version(struct nvml_device *device, char *text) {
-  (void)device;
   (void)snprintf(text, 64, "580.1");
   return NVML_OK;
 }
 
 static int processes(struct nvml_device *device, unsigned *count, struct nvml_process *list) {
-  (void)device;
-  (void)list;
   *count = 2;
   return NVML_INSUFFICIENT_SIZE;
 }
 
 static int memory_affinity(struct nvml_device *device, unsigned words, unsigned long *nodes,
                            int scope) {
-  (void)device;
   assert_int_equal(words * 8 * sizeof *nodes, MACHINE_NODES_MAX);
   assert_int_equal(scope, NVML_AFFINITY_OF_NODE);
   nodes[0] = 1UL << 5;
@@ -210,10 +203,8 @@ static struct probe *probe_new(const struct nvml *nvml, unsigned count) {
   static const char *const BUS_IDS[] = {"00000000:01:00.0", "00000000:02:00.0", "00000000:03:00.0",
                                         "00000000:04:00.0"};
   static const struct machine_sources NOTHING = {.root = "/nonexistent"};
-  struct probe *probe = calloc(1, sizeof *probe);
-  assert_non_null(probe);
-  probe->machine = calloc(1, sizeof *probe->machine);
-  assert_non_null(probe->machine);
+  struct probe *probe = memory_new(1, sizeof *probe);
+  probe->machine = memory_new(1, sizeof *probe->machine);
   probe->sources = &NOTHING;
   probe->nvml = nvml;
   fake.count = count;

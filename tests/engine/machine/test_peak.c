@@ -74,8 +74,7 @@ TEST(test_nodes) {
 
 TEST(test_gpu_gpu) {
   enum limit limit;
-  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
-  assert_non_null(machine);
+  SCOPED(memory_free) struct machine *machine = memory_new(1, sizeof *machine);
   machine->gpu_count = 2;
   machine->gpus[0] = (struct gpu){.pcie_generation_max = 5,
                                   .pcie_width_max = 16,
@@ -112,8 +111,7 @@ TEST(test_pci_addresses) {
 }
 
 TEST(test_facts_are_found_and_bounded) {
-  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
-  assert_non_null(machine);
+  SCOPED(memory_free) struct machine *machine = memory_new(1, sizeof *machine);
   machine_add_fact(machine, "ecc", 1, FACT_OK, "o%s", "n");
   machine_add_fact(machine, "odd", -1, FACT_DENIED, "a\tb\033[m");
   assert_null(machine_fact(machine, "ecc", 0));

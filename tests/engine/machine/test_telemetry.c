@@ -52,9 +52,9 @@ TEST(test_throttle_text) {
 }
 
 TEST(test_no_gpus) {
-  SCOPED(memory_free) struct machine *machine = calloc(1, sizeof *machine);
+  SCOPED(memory_free) struct machine *machine = memory_new(1, sizeof *machine);
   struct telemetry *telemetry = NULL;
-  assert_non_null(machine);
+
   assert_int_equal(telemetry_new(machine, &telemetry, err), STATUS_UNSUPPORTED);
   assert_string_not_equal(err->message, "");
   telemetry_free(telemetry);

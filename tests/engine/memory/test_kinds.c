@@ -64,9 +64,7 @@ TEST(pageable_memory_is_placed_and_usable) {
   const struct memory_ops *ops = memory_kinds[MEMORY_PAGEABLE];
   for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     struct buffer buffer = wanted(MEMORY_PAGEABLE, sizes[i]);
-    if (ops->allocate(&context, &buffer, err) != STATUS_OK) {
-      fail_msg("%s", err->message);
-    }
+    assert_ok(ops->allocate(&context, &buffer, err), err);
     check_usable(&buffer);
     ops->release(&context, &buffer);
     assert_null(buffer.host);

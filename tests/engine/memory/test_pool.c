@@ -20,7 +20,6 @@ static uint64_t *budget(const struct buffer *buffer) {
 
 static enum status fake_allocate(const struct memory_context *context, struct buffer *buffer,
                                  struct error *err) {
-  (void)context;
   if (fake.broken) {
     return error_set(err, STATUS_CUDA, "broken on purpose");
   }
@@ -34,7 +33,6 @@ static enum status fake_allocate(const struct memory_context *context, struct bu
 }
 
 static void fake_release(const struct memory_context *context, struct buffer *buffer) {
-  (void)context;
   *budget(buffer) += buffer->size_bytes;
   fake.last_released_bytes = buffer->size_bytes;
   fake.released++;
@@ -90,9 +88,7 @@ static const struct buffer *take(struct pool *pool, const struct endpoint *endpo
                                  uint64_t size_bytes) {
   const struct buffer *buffer = NULL;
   struct error err = {0};
-  if (pool_take(pool, endpoint, size_bytes, &buffer, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(pool_take(pool, endpoint, size_bytes, &buffer, &err), &err);
   assert_true(buffer->size_bytes >= size_bytes);
   return buffer;
 }

@@ -13,7 +13,6 @@ static const struct memory_context context = {.machine = &machine};
 static int32_t home;
 
 static int set_up(void **state) {
-  (void)state;
   int cpus[NUMA_CPUS_MAX];
   for (home = 0; home < MACHINE_NODES_MAX; home++) {
     size_t count = numa_node_cpus(&machine, home, cpus, NUMA_CPUS_MAX);

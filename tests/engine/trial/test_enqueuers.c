@@ -27,8 +27,6 @@ struct seen {
 
 static enum status prepare(void *context, uint32_t flow, struct error *err) {
   struct seen *seen = context;
-  (void)flow;
-  (void)err;
   (void)atomic_fetch_add(&seen->prepared, 1);
   return STATUS_OK;
 }

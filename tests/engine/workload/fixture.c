@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 int fixture_set_up(void **state) {
-  struct fixture *fixture = calloc(1, sizeof *fixture);
+  struct fixture *fixture = memory_new(1, sizeof *fixture);
   struct error err = {0};
-  assert_non_null(fixture);
-  fixture->machine = calloc(1, sizeof *fixture->machine);
-  assert_non_null(fixture->machine);
+
+  fixture->machine = memory_new(1, sizeof *fixture->machine);
   /* Before CUDA starts here. */
   for (uint32_t i = 0; i < 2; i++) {
     int pair[2];
@@ -127,9 +126,7 @@ void fixture_run(struct fixture *fixture, const struct case_def *def) {
   fixture->trial_count = 0;
   fixture->flow_trial_count = 0;
   enum status status = engine_run_case(fixture->engine, def, &sink, &fixture->outcome, &err);
-  if (status != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(status, &err);
 }
 
 void fixture_run_ok(struct fixture *fixture, const struct case_def *def) {
@@ -149,16 +146,12 @@ void fixture_skips(struct fixture *fixture, const struct case_def *def, const ch
   fixture_run(fixture, def);
   assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
   assert_int_equal(fixture->trial_count, 0);
-  if (strstr(fixture->outcome.reason, why) == NULL) {
-    fail_msg("\"%s\" is not in \"%s\"", why, fixture->outcome.reason);
-  }
+  assert_contains(fixture->outcome.reason, why);
 }
 
 void fixture_refuse(const struct fixture *fixture, struct flow flow, const char *why) {
   char reason[CASE_REASON_MAX];
   const char *unsupported = method_unsupported_reason(&flow, fixture->machine, reason);
   assert_non_null(unsupported);
-  if (strstr(unsupported, why) == NULL) {
-    fail_msg("\"%s\" is not in \"%s\"", why, unsupported);
-  }
+  assert_contains(unsupported, why);
 }

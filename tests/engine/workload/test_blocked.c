@@ -23,8 +23,6 @@ static void serve_fault(int number, siginfo_t *info, void *context) {
   const struct timespec duration = {.tv_nsec = BLOCKED_MS * 1000000L};
   const uintptr_t offset = (uintptr_t)info->si_addr - (uintptr_t)blocked_page;
   const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-  (void)number;
-  (void)context;
   if (offset >= page_bytes) {
     (void)signal(SIGSEGV, SIG_DFL); /* a real mistake: the same access ends the test */
     return;

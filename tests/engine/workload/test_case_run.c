@@ -26,35 +26,28 @@ static uint32_t trial_count;
 
 static const char *refuse_nothing(const struct case_def *def, const struct machine *machine,
                                   char reason[CASE_REASON_MAX]) {
-  (void)def;
-  (void)machine;
   reason[0] = '\0';
   return NULL;
 }
 
 static enum clock host_clock(const struct case_def *def) {
-  (void)def;
   return CLOCK_HOST;
 }
 
 static enum status set_up(struct engine *engine, const struct case_def *def,
                           struct case_outcome *outcome, void **state, struct error *err) {
-  (void)engine;
-  (void)def;
   outcome->gated = script.gated;
   *state = calloc(1, sizeof(struct made_up));
   return *state != NULL ? STATUS_OK : error_set(err, STATUS_NO_MEMORY, "no memory");
 }
 
 static uint32_t iterations_max(const void *state) {
-  (void)state;
   return ITERATIONS_MAX;
 }
 
 static enum status run(void *state, uint32_t iterations, struct trial_times *times,
                        struct error *err) {
   struct made_up *made_up = state;
-  (void)err;
   times->window_ns = script.elapsed_ns(made_up->runs, iterations);
   times->gate_timed_out = script.times_out != NULL && script.times_out(made_up->runs);
   made_up->runs++;
@@ -90,13 +83,11 @@ static const struct workload_ops made_up_flows = {
 };
 
 static void take_trial(void *context, const struct trial *trial) {
-  (void)context;
   assert_true(trial_count < TRIALS_MAX);
   trials[trial_count++] = *trial;
 }
 
 static void take_flow_trial(void *context, const struct flow_trial *flow_trial) {
-  (void)context;
   assert_int_equal(flow_trial->elapsed_ns, flow_times[flow_trial->flow].elapsed_ns);
 }
 
@@ -129,7 +120,6 @@ static struct measure usual(void) {
 }
 
 static uint64_t a_microsecond_each(uint32_t number, uint32_t iterations) {
-  (void)number;
   return UINT64_C(1000) * iterations;
 }
 
@@ -146,13 +136,11 @@ TEST(trials_last_as_long_as_they_should) {
 }
 
 static uint64_t a_third_of_a_millisecond_each(uint32_t number, uint32_t iterations) {
-  (void)number;
   return UINT64_C(333000) * iterations;
 }
 
 /* Beside short iterations the trial itself counts. */
 static uint64_t mostly_the_trial(uint32_t number, uint32_t iterations) {
-  (void)number;
   return 20000 + UINT64_C(1000) * iterations;
 }
 
@@ -205,7 +193,6 @@ TEST(a_gate_that_times_out_chooses_no_iterations) {
 }
 
 static bool always_times_out(uint32_t number) {
-  (void)number;
   return true;
 }
 
@@ -220,8 +207,6 @@ TEST(a_gate_that_always_times_out_is_a_failure) {
 }
 
 static uint64_t nothing(uint32_t number, uint32_t iterations) {
-  (void)number;
-  (void)iterations;
   return 0;
 }
 
@@ -235,7 +220,6 @@ TEST(trials_without_a_time_end_and_fail) {
 }
 
 static uint64_t every_fifth_nothing(uint32_t number, uint32_t iterations) {
-  (void)iterations;
   return number % 5 == 0 ? 0 : 1000;
 }
 
@@ -249,7 +233,6 @@ TEST(few_trials_without_a_time_are_kept) {
 }
 
 static uint64_t always_the_same(uint32_t number, uint32_t iterations) {
-  (void)number;
   return 1000 * (uint64_t)iterations;
 }
 
@@ -316,8 +299,6 @@ TEST(trials_go_on_until_their_times_add_up) {
 }
 
 static uint64_t two_microseconds(uint32_t number, uint32_t iterations) {
-  (void)number;
-  (void)iterations;
   return 2000;
 }
 

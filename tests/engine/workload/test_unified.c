@@ -314,8 +314,7 @@ TEST(touch_part_writes_each_stride_once) {
 /* With the page as stride, a thread's first byte is the first of a page, and the parts of any two
  * threads are apart. */
 TEST(touch_part_keeps_threads_on_pages_of_their_own) {
-  unsigned char *bytes = calloc(TOUCHED_BYTES, 1);
-  assert_non_null(bytes);
+  unsigned char *bytes = memory_new(TOUCHED_BYTES, 1);
   const struct touch touch = {.bytes = bytes,
                               .size_bytes = TOUCHED_BYTES,
                               .stride_bytes = 64,

@@ -255,7 +255,6 @@ static CUdriverProcAddressQueryResult find(const char *name, int version, void *
 
 CUresult drv_cuGetProcAddress_v2(const char *symbol, void **pfn, int version, uint64_t flags,
                                  CUdriverProcAddressQueryResult *status) {
-  (void)flags;
   if (symbol == NULL || pfn == NULL) {
     return CUDA_ERROR_INVALID_VALUE;
   }

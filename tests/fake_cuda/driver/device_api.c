@@ -177,7 +177,6 @@ CUresult drv_cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device) {
 
 /* A further context is the primary one once more. */
 CUresult drv_cuCtxCreate_v2(CUcontext *handle, unsigned flags, CUdevice device) {
-  (void)flags;
   BEGIN_CALL("cuCtxCreate", NEED_INIT);
   TRY(drv_cuDevicePrimaryCtxRetain(handle, device));
   return drv_cuCtxSetCurrent(*handle);
@@ -371,7 +370,6 @@ CUresult drv_cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_
                             void **extra) {
   struct call call;
   const struct fake_kernel *kernel = kernel_of_handle(function);
-  (void)shared_bytes;
   TRY(begin_launch(&call, kernel));
   if (kernel == NULL) {
     return CUDA_ERROR_INVALID_HANDLE;

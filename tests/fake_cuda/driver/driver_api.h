@@ -178,7 +178,6 @@ CUresult call_begin_with(struct call *call, const char *name, const struct fault
   streams_lock();                                                                                  \
   SCOPED(streams_unlock_at) __attribute__((unused)) const bool streams_locked_ = true
 static inline void streams_unlock_at(const bool *locked) {
-  (void)locked;
   streams_unlock();
 }
 /* stream_enqueue() with the lock taken; CUDA_SUCCESS. */

@@ -318,13 +318,10 @@ static void touch_run(struct kernel_launch *launch) {
 }
 
 static void empty_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
-  (void)launch;
   *accesses = (struct kernel_accesses){0};
 }
 
-static void empty_run(struct kernel_launch *launch) {
-  (void)launch;
-}
+static void empty_run(struct kernel_launch *launch) {}
 
 #define ROW(id, arguments, name)                                                                   \
   { id, sizeof(struct arguments##_arguments), name##_accesses, name##_run, NULL }

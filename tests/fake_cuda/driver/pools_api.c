@@ -110,7 +110,6 @@ CUresult drv_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attrib
 CUresult drv_cuMemGetAllocationGranularity(size_t *size_bytes,
                                            const CUmemAllocationProp *properties,
                                            CUmemAllocationGranularity_flags which) {
-  (void)which;
   BEGIN_CALL("cuMemGetAllocationGranularity", NEED_INIT);
   *size_bytes = GRANULARITY_BYTES;
   return properties->type == CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_SUCCESS
@@ -119,7 +118,6 @@ CUresult drv_cuMemGetAllocationGranularity(size_t *size_bytes,
 
 CUresult drv_cuMemAddressReserve(CUdeviceptr *pointer, size_t size_bytes, size_t alignment,
                                  CUdeviceptr wanted, unsigned long long flags) {
-  (void)alignment, (void)wanted, (void)flags;
   BEGIN_CALL("cuMemAddressReserve", NEED_CONTEXT);
   return size_bytes % GRANULARITY_BYTES != 0 ? CUDA_ERROR_INVALID_VALUE
                                              : drv_cuMemAlloc_v2(pointer, size_bytes);
@@ -137,7 +135,6 @@ CUresult drv_cuMemAddressFree(CUdeviceptr pointer, size_t size_bytes) {
 
 CUresult drv_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size_bytes,
                          const CUmemAllocationProp *properties, unsigned long long flags) {
-  (void)flags;
   BEGIN_CALL("cuMemCreate", NEED_CONTEXT);
   if (size_bytes == 0 || size_bytes % GRANULARITY_BYTES != 0 ||
       properties->type != CU_MEM_ALLOCATION_TYPE_PINNED) {
@@ -171,7 +168,6 @@ static CUresult at_reserved(const char *name, CUdeviceptr pointer, size_t size_b
 
 CUresult drv_cuMemMap(CUdeviceptr pointer, size_t size_bytes, size_t offset,
                       CUmemGenericAllocationHandle handle, unsigned long long flags) {
-  (void)flags;
   TRY(at_reserved("cuMemMap", pointer, size_bytes));
   const struct thing *thing = thing_of(handle);
   if (thing->magic != THING_MAGIC || offset + size_bytes > thing->size_bytes) {
@@ -223,7 +219,6 @@ static CUresult export_file(int *file, const struct thing *thing, CUmemAllocatio
 CUresult drv_cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags) {
-  (void)flags;
   BEGIN_CALL("cuMemExportToShareableHandle", NEED_CONTEXT);
   return export_file(shareable, thing_of(handle), type);
 }

@@ -102,19 +102,16 @@ static void stream_value_accesses(const struct kernel_launch *launch,
 static bool stream_wait_poll(struct kernel_launch *launch, uint64_t waited_ns) {
   ARGUMENTS(stream_value_arguments, x, launch);
   const uint32_t *value = kernel_memory(launch, x.address, sizeof *value);
-  (void)waited_ns;
   return value == NULL || (int32_t)(__atomic_load_n(value, __ATOMIC_ACQUIRE) - x.value) >= 0;
 }
 
 /* Run by the simulator alone, which has the clock. */
 static void stream_wait_run(struct kernel_launch *launch) {
-  (void)launch;
   simulator.now_ns += WAIT_NS;
 }
 
 /* At once: a host that watches the value does not wait in the driver, so that no time passes. */
 static bool stream_write_poll(struct kernel_launch *launch, uint64_t waited_ns) {
-  (void)launch, (void)waited_ns;
   return true;
 }
 
@@ -140,14 +137,12 @@ const struct fake_kernel stream_write_value = {.argument_bytes =
 /* ---- events that processes share ---- */
 
 static void event_accesses(const struct kernel_launch *launch, struct kernel_accesses *accesses) {
-  (void)launch;
   *accesses = (struct kernel_accesses){.count = 0};
 }
 
 static bool event_wait_poll(struct kernel_launch *launch, uint64_t waited_ns) {
   ARGUMENTS(stream_value_arguments, x, launch);
   const uint32_t *done = (const uint32_t *)(uintptr_t)x.address;
-  (void)waited_ns;
   return (int32_t)(__atomic_load_n(done, __ATOMIC_ACQUIRE) - x.value) >= 0;
 }
 

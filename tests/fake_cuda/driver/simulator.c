@@ -449,7 +449,6 @@ static bool time_may_pass(void) {
 }
 
 void *simulator_run(void *unused) {
-  (void)unused;
   streams_lock();
   for (;;) {
     start_streams();

@@ -205,7 +205,6 @@ static struct operation shared_operation(const struct event *event, struct conte
 
 CUresult drv_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
   struct stream *stream;
-  (void)flags;
   BEGIN_EVENT("cuStreamWaitEvent", event_handle);
   stream = stream_of_handle(&call, handle);
   if (stream == NULL) {
@@ -403,7 +402,6 @@ static struct graph *graph_new(void) {
 }
 
 CUresult drv_cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
-  (void)mode;
   BEGIN_STREAM("cuStreamBeginCapture", handle, false);
   STREAMS_LOCKED();
   if (stream == stream->context->default_stream || stream->capture != NULL) {
@@ -423,7 +421,6 @@ CUresult drv_cuStreamEndCapture(CUstream handle, CUgraph *graph) {
 
 CUresult drv_cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph handle,
                                          unsigned long long flags) {
-  (void)flags;
   BEGIN_CALL("cuGraphInstantiate", NEED_CONTEXT);
   if (executable == NULL || handle == NULL) {
     return CUDA_ERROR_INVALID_VALUE;

@@ -147,7 +147,6 @@ static enum status read_keys(const struct reader *reader, const struct toml_node
 static enum status read_speeds(const struct reader *reader, const struct toml_node *table,
                                const struct key *key) {
   struct key keys[fake_speed_name_count];
-  (void)key;
   for (int i = 0; i < (int)fake_speed_name_count; i++) {
     keys[i] = (struct key){fake_speed_text((enum fake_speed)i), read_number,
                            &reader->config->speeds[i], 1};
@@ -239,7 +238,6 @@ static enum status read_disturbance(const struct reader *reader, const struct to
 
 static enum status read_noise(const struct reader *reader, const struct toml_node *table,
                               const struct key *key) {
-  (void)key;
   if (table->kind == TOML_ARRAY) {
     return refuse(reader, table,
                   "[fake.noise] is one table; other programs on a link are "

@@ -108,7 +108,6 @@ static double capacity(const struct links *links, uint32_t resource) {
 }
 
 void links_add_memory(const struct links *links, struct work *work, int32_t gpu, uint64_t bytes) {
-  (void)links;
   use(work, gpu_resource(gpu, GPU_MEMORY), bytes);
 }
 

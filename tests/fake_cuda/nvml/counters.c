@@ -89,14 +89,12 @@ int nvmlDeviceRegisterEvents(struct nvml_device *device, unsigned long long type
   FAULT_POINT();
   unsigned long long supported = 0;
   const int result = nvmlDeviceGetSupportedEventTypes(device, &supported);
-  (void)set;
   return result != NVML_OK ? result : (types & ~supported) == 0 ? NVML_OK : NVML_NOT_SUPPORTED;
 }
 
 int nvmlEventSetWait_v2(struct nvml_event_set *set, struct nvml_event *event, unsigned timeout_ms) {
   FAULT_POINT();
   const struct fake_config *config = the_config();
-  (void)set, (void)timeout_ms;
   for (uint32_t i = 0; i < config->counter_count; i++) {
     const struct fake_counter *counter = &config->counters[i];
     const int32_t gpu = counter->gpu == PLACE_ANY ? 0 : counter->gpu;

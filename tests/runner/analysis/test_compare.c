@@ -26,9 +26,7 @@ static struct comparison *compared(const struct results *m, const enum side *sid
                                    const struct compare_options *options) {
   struct comparison *comparison = NULL;
   struct error err = {0};
-  if (compare(m, sides, options, &comparison, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(compare(m, sides, options, &comparison, &err), &err);
   return comparison;
 }
 

@@ -56,37 +56,30 @@ static void done(struct made *made) {
 }
 
 static enum verdict nothing(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)from, (void)to, (void)method, (void)size_bytes;
   return VERDICT_SAME;
 }
 
 static enum verdict gpu_2_source(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)to, (void)method, (void)size_bytes;
   return from == 2 ? VERDICT_REGRESSED : VERDICT_SAME;
 }
 
 static enum verdict one_path(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)method, (void)size_bytes;
   return from == 1 && to == 3 ? VERDICT_REGRESSED : VERDICT_SAME;
 }
 
 static enum verdict one_link(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)method, (void)size_bytes;
   return from + to == 4 && from != to ? VERDICT_REGRESSED : VERDICT_SAME;
 }
 
 static enum verdict method_sm(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)from, (void)to, (void)size_bytes;
   return strcmp(method, "sm") == 0 ? VERDICT_IMPROVED : VERDICT_SAME;
 }
 
 static enum verdict small_sm(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)from, (void)to;
   return strcmp(method, "sm") == 0 && size_bytes < 1 << 20 ? VERDICT_REGRESSED : VERDICT_SAME;
 }
 
 static enum verdict everything(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)from, (void)to, (void)method, (void)size_bytes;
   return VERDICT_REGRESSED;
 }
 
@@ -102,7 +95,6 @@ static enum verdict untidy(int from, int to, const char *method, uint64_t size_b
 
 /* Two causes in opposite directions. */
 static enum verdict both_ways(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)to;
   return from == 2                                                  ? VERDICT_REGRESSED
          : size_bytes == SIZE_BYTES[2] && strcmp(method, "ce") == 0 ? VERDICT_IMPROVED
                                                                     : VERDICT_SAME;
@@ -110,7 +102,6 @@ static enum verdict both_ways(int from, int to, const char *method, uint64_t siz
 
 /* The slow path of one GPU and that of another have nothing in common. */
 static enum verdict two_causes(int from, int to, const char *method, uint64_t size_bytes) {
-  (void)method;
   return from == 2 || (to == 0 && size_bytes < 1 << 20) ? VERDICT_REGRESSED : VERDICT_SAME;
 }
 

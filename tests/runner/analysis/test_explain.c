@@ -19,9 +19,9 @@ static const char MARK[] = "rules_*.sql. -->\n";
 
 static char *file_content(const char *path) {
   FILE *file = fopen(path, "r");
-  char *text = calloc(1, TEXT_MAX);
+  char *text = memory_new(1, TEXT_MAX);
   assert_non_null(file);
-  assert_non_null(text);
+
   assert_true(fread(text, 1, TEXT_MAX - 1, file) > 0);
   assert_int_equal(fclose(file), 0);
   return text;

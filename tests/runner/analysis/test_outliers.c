@@ -35,7 +35,6 @@ static struct results *cluster(size_t hosts, double (*rate)(size_t host, int gpu
 }
 
 static double all_equal(size_t host, int gpu) {
-  (void)host, (void)gpu;
   return 50;
 }
 
@@ -44,7 +43,6 @@ static double gpu_2_slow(size_t host, int gpu) {
 }
 
 static double host_1_slow(size_t host, int gpu) {
-  (void)gpu;
   return host == 1 ? 45 : 50;
 }
 
@@ -54,7 +52,6 @@ static double gpu_3_far(size_t host, int gpu) {
 }
 
 static double gpu_3_far_everywhere(size_t host, int gpu) {
-  (void)host;
   return gpu_3_far(0, gpu);
 }
 
@@ -505,7 +502,6 @@ TEST(three_gpus_tell_links_and_say_so) {
 /* ---- halves, host links, latencies, time ---- */
 
 static double upper_half_slow(size_t host, int gpu) {
-  (void)host;
   return gpu >= 2 ? 47.5 : 50;
 }
 

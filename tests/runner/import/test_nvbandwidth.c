@@ -14,10 +14,9 @@ static enum status parse(const char *text, struct arena *arena, struct nvbandwid
 TEST(real_file_of_0_8_is_read) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file file;
-  if (nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena, &file,
-                       err) != STATUS_OK) {
-    fail_msg("%s", err->message);
-  }
+  assert_ok(nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena,
+                             &file, err),
+            err);
   assert_int_equal(file.version, 8);
   assert_string_equal(file.driver_version, "580.159.04");
   assert_int_equal(file.cuda_runtime_version, 13000);
@@ -190,9 +189,7 @@ TEST(text_gives_what_the_json_gives) {
   }
   (void)fprintf(out, "NOTE: The reported results may not reflect the full capabilities.\n");
   assert_int_equal(fclose(out), 0);
-  if (parse(text, &arena, &file, err) != STATUS_OK) {
-    fail_msg("%s", err->message);
-  }
+  assert_ok(parse(text, &arena, &file, err), err);
   assert_true(file.rounded);
   assert_false(json.rounded);
   assert_int_equal(file.version, json.version);
@@ -230,9 +227,7 @@ TEST(text_gives_what_the_json_gives) {
 TEST(text_without_a_version_is_of_0_2) {
   SCOPED(arena_fini) struct arena arena = {0};
   struct nvbandwidth_file file;
-  if (parse(TEXT_0_2, &arena, &file, err) != STATUS_OK) {
-    fail_msg("%s", err->message);
-  }
+  assert_ok(parse(TEXT_0_2, &arena, &file, err), err);
   assert_int_equal(file.version, 2);
   assert_int_equal(file.test_count, 2);
   const struct nvbandwidth_test *pairs = test_of(&file, "device_to_device_memcpy_write_ce");

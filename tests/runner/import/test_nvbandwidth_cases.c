@@ -27,8 +27,7 @@ struct importing {
 };
 
 static int set_up(void **state) {
-  struct importing *importing = calloc(1, sizeof *importing);
-  assert_non_null(importing);
+  struct importing *importing = memory_new(1, sizeof *importing);
   importing->machine = calloc(1, sizeof *importing->machine);
   importing->saved = calloc(1, sizeof *importing->saved);
   assert_non_null(importing->machine);
@@ -69,17 +68,14 @@ static void take(struct importing *importing, const struct machine *saved) {
 
 static void read_file(struct importing *importing, const char *path) {
   struct error err = {0};
-  if (nvbandwidth_read(path, &importing->arena, &importing->file, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(nvbandwidth_read(path, &importing->arena, &importing->file, &err), &err);
 }
 
 static void parse_text(struct importing *importing, const char *text) {
   struct error err = {0};
-  if (nvbandwidth_parse(text, strlen(text), "nvb.json", &importing->arena, &importing->file,
-                        &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(
+      nvbandwidth_parse(text, strlen(text), "nvb.json", &importing->arena, &importing->file, &err),
+      &err);
 }
 
 static const struct imported_test *test_of(const struct importing *importing, const char *name) {

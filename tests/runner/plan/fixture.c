@@ -103,8 +103,7 @@ enum { PATH_BYTES = 512 };
 
 static void find_machine(struct planned *planned, const char *machine_name) {
   struct error err = {.message = ""};
-  planned->machine = calloc(1, sizeof *planned->machine);
-  assert_non_null(planned->machine);
+  planned->machine = memory_new(1, sizeof *planned->machine);
   PRINTED(path, PATH_BYTES, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine_name);
   assert_ok(machine_file_load(path, planned->machine, &err), &err);
 }
@@ -155,20 +154,16 @@ void planned_fini(struct planned *planned) {
 struct fake_engine fake_engine;
 
 bool engine_flow_is_paired(const struct case_def *def, uint32_t flow) {
-  (void)def;
-  (void)flow;
   return false;
 }
 
 uint32_t engine_case_gpus(const struct case_def *def) {
-  (void)def;
   return 0;
 }
 
 const char *engine_case_unsupported_reason(const struct case_def *def,
                                            const struct machine *machine,
                                            char reason[CASE_REASON_MAX]) {
-  (void)machine;
   for (uint32_t i = 0; fake_engine.refuses && i < def->flow_count; i++) {
     if (def->flows[i].source.memory == fake_engine.refused ||
         def->flows[i].target.memory == fake_engine.refused) {
@@ -182,7 +177,6 @@ const char *engine_case_unsupported_reason(const struct case_def *def,
 
 void engine_memory_needs(const struct case_def *def, const struct machine *machine,
                          uint64_t *host_bytes, uint64_t gpu_bytes[MACHINE_GPUS_MAX]) {
-  (void)machine;
   *host_bytes = fake_engine.host_buffer_bytes;
   for (uint32_t i = 0; i < def->flow_count; i++) {
     const struct flow *flow = &def->flows[i];

@@ -13,7 +13,6 @@ static struct {
 } made;
 
 static int unmake(void **state) {
-  (void)state;
   plan_free(made.plan);
   memory_free(&made.machine);
   made.plan = NULL;

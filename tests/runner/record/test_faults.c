@@ -95,8 +95,6 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
 }
 
 static int file_sync(sqlite3_file *file, int flags) {
-  (void)file;
-  (void)flags;
   return fault_of(ACCESS_OTHER, SQLITE_IOERR_FSYNC);
 }
 
@@ -150,7 +148,6 @@ static const sqlite3_io_methods methods = {
 static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
                      int *flags_out) {
   struct faulty_file *opened = (struct faulty_file *)file;
-  (void)vfs;
   opened->base.pMethods = NULL;
   if (fault_of(ACCESS_OTHER, SQLITE_CANTOPEN) != SQLITE_OK) {
     return SQLITE_CANTOPEN;
@@ -170,13 +167,10 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 
 static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync_folder) {
   const int fault = fault_of(ACCESS_OTHER, SQLITE_IOERR_DELETE);
-  (void)vfs;
-  (void)sync_folder;
   return fault != SQLITE_OK ? fault : disk.real->xDelete(disk.real, path, 0);
 }
 
 static int disk_sleep(sqlite3_vfs *vfs, int microseconds) {
-  (void)vfs;
   return microseconds;
 }
 
@@ -318,9 +312,7 @@ static enum status migrate(struct faults *faults, struct error *err) {
 static void assert_whole(const struct faults *faults, enum status status, check *holds) {
   SCOPED(database_close_at) struct database *database = NULL;
   struct error err = {0};
-  if (database_open(faults->fixture->path, faults->access, &database, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(database_open(faults->fixture->path, faults->access, &database, &err), &err);
   assert_answer(database, "pragma integrity_check", "ok");
   assert_answer(database, "select count(*) from pragma_foreign_key_check", "0");
   holds(faults, database, status);
@@ -405,7 +397,6 @@ static void recorded_is_whole(const struct faults *faults, struct database *data
 
 static void merged_is_whole(const struct faults *faults, struct database *database,
                             enum status status) {
-  (void)faults;
   assert_answer(database,
                 "select count(*) from trial t join case_run c on c.id = t.case_run where c.run = 1",
                 "250");
@@ -420,7 +411,6 @@ static void merged_is_whole(const struct faults *faults, struct database *databa
 /* The recorded database has these, migrated or not. */
 static void migrated_is_whole(const struct faults *faults, struct database *database,
                               enum status status) {
-  (void)faults;
   assert_answer(database, "select count(*) > 0 from v_trial", "1");
   const bool migrated = database->version == 1999;
   assert_true(migrated || (database->version <= migrate_latest_version() && status != STATUS_OK));
@@ -480,7 +470,6 @@ TEST_WITH(migrating_survives_disk_faults, set_up, tear_down, struct faults *faul
 }
 
 static int install_disk(void **state) {
-  (void)state;
   faulty_disk_install();
   return 0;
 }

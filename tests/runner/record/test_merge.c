@@ -40,8 +40,7 @@ struct merging {
 };
 
 static int set_up(void **state) {
-  struct merging *merging = calloc(1, sizeof *merging);
-  assert_non_null(merging);
+  struct merging *merging = memory_new(1, sizeof *merging);
   for (int i = 0; i < INPUTS; i++) {
     merging->fixtures[i] = fixture_new();
     fixture_set_keys(merging->fixtures[i]);
@@ -82,9 +81,7 @@ static enum status merge_one(const char *output, const char *input, struct merge
 static struct merge_result merge_well(const char *output, const char *input) {
   struct merge_result result;
   struct error err = {0};
-  if (merge_one(output, input, &result, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(merge_one(output, input, &result, &err), &err);
   return result;
 }
 
@@ -291,9 +288,7 @@ static void refused(struct merging *merging, const char *input, const char *text
   struct error err = {0};
   SCOPED(memory_free) char *before = content_of(merging->output);
   assert_int_not_equal(merge_one(merging->output, input, &result, &err), STATUS_OK);
-  if (strstr(err.message, text) == NULL) {
-    fail_msg("no '%s' in: %s", text, err.message);
-  }
+  assert_contains(err.message, text);
   SCOPED(memory_free) char *after = content_of(merging->output);
   assert_string_equal(before, after);
 }

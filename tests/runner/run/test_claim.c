@@ -9,7 +9,6 @@
 static struct machine machine;
 
 static int set_up(void **state) {
-  (void)state;
   machine = (struct machine){.gpu_count = 3};
   machine.links[0][1] = (struct gpu_link){.peer_access = true, .nvlink_count = 18};
   machine.links[0][2] = (struct gpu_link){.peer_access = true}; /* over PCIe */

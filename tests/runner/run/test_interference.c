@@ -16,7 +16,6 @@ static const struct flow FLOW = {.source = {.place = PLACE_NUMA, .memory = MEMOR
 static const struct case_def CASE = {.kind = CASE_TRANSFER, .flows = &FLOW, .flow_count = 1};
 
 static int set_up(void **state) {
-  (void)state;
   machine = (struct machine){.gpu_count = 2};
   for (size_t i = 0; i < 2; i++) {
     machine.gpus[i] =

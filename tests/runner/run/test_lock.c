@@ -13,18 +13,15 @@
 static char folder[64];
 
 static int set_up(void **state) {
-  (void)state;
   (void)snprintf(folder, sizeof folder, "/tmp/haul-test-lock-XXXXXX");
   return mkdtemp(folder) == NULL;
 }
 
 static int remove_entry(const char *path, const struct stat *facts, int type, struct FTW *at) {
-  (void)facts, (void)type, (void)at;
   return remove(path);
 }
 
 static int tear_down(void **state) {
-  (void)state;
   return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 

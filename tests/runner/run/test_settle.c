@@ -17,8 +17,7 @@ struct set {
 };
 
 static int set_up(void **state) {
-  struct set *set = calloc(1, sizeof *set);
-  assert_non_null(set);
+  struct set *set = memory_new(1, sizeof *set);
   set->scenario.run.settle_ns = 1;
   for (size_t i = 0; i < CASES; i++) {
     struct case_def *def = &set->cases[i].def;

@@ -10,7 +10,6 @@
 #include "engine/machine/machine.h"
 #include "runner/supervise/supervise.h"
 #include "schema/machine/machine_file.h"
-#include "tests/cmocka.h"
 #include "tests/runner/supervise/supervise_all.h"
 
 #include <dirent.h>
@@ -101,35 +100,9 @@ static const struct supervise_ops ops = {.engine_new = engine_new,
                                          .engine_run_case = engine_run_case,
                                          .engine_free = engine_free};
 
-struct seen {
-  unsigned count;
-  unsigned ok;
-  struct case_outcome bad;
-  size_t bad_case;
-};
-
-static enum status take_process(void *context, uint32_t process, pid_t pid, struct error *err) {
-  (void)context, (void)process, (void)pid, (void)err;
-  return STATUS_OK;
-}
-
-static enum status take_end(void *context, uint32_t process, struct error *err) {
-  (void)context, (void)process, (void)err;
-  return STATUS_OK;
-}
-
-static enum status take_case(void *context, const struct case_report *report, struct error *err) {
-  struct seen *seen = context;
-  (void)err;
-  seen->count++;
-  if (report->outcome->status == CASE_OK &&
-      (report->outcome->verified || report->outcome->unproven)) {
-    seen->ok++;
-  } else {
-    seen->bad = *report->outcome;
-    seen->bad_case = report->case_index;
-  }
-  return STATUS_OK;
+static bool report_is_ok(const struct seen_report *report) {
+  return report->outcome.status == CASE_OK &&
+         (report->outcome.verified || report->outcome.unproven);
 }
 
 static bool is_held(const struct combination *of) {
@@ -250,10 +223,7 @@ static int run_trial(const struct combination *of, const char *folder) {
   const struct plan plan = {.machine = machine, .cases = cases, .case_count = CASES};
   const struct supervise_options options = {
       .ops = &ops, .processes = 1, .watchdog_floor_ns = floor_ns, .interrupted = &never};
-  const struct supervise_sink sink = {.context = &seen,
-                                      .process_started = take_process,
-                                      .process_ended = take_end,
-                                      .case_finished = take_case};
+  const struct supervise_sink sink = {.context = &seen, SEEN_SINK};
   write_fault(of, folder);
   const pid_t helper = start_helper(of, folder);
   const size_t files = count_open_files();
@@ -263,18 +233,21 @@ static int run_trial(const struct combination *of, const char *folder) {
   static const enum case_status wanted[] = {CASE_CRASHED, CASE_HUNG, CASE_HUNG, CASE_FAILED};
   static const char *const reasons[] = {"process 1 was killed by", "no answer for 3 s",
                                         "no answer for 3 s", "CUDA_ERROR_ILLEGAL_ADDRESS"};
-  const bool told =
-      strstr(seen.bad.reason, reasons[of->action]) != NULL &&
-      (of->action != KILLED || seen.bad.total_ns < floor_ns); /* not when time is up */
-  const bool good = status == STATUS_OK && seen.count == CASES && seen.ok == CASES - 1 &&
-                    seen.bad_case == 0 && seen.bad.status == wanted[of->action] && told &&
+  const struct case_outcome *bad =
+      &seen.reports[0].outcome; /* of the first case, and of no other */
+  const size_t ok = SUM_OF(i, seen.report_count, report_is_ok(&seen.reports[i]));
+  const bool told = strstr(bad->reason, reasons[of->action]) != NULL &&
+                    (of->action != KILLED || bad->total_ns < floor_ns); /* not when time is up */
+  const bool good = status == STATUS_OK && seen.report_count == CASES && ok == CASES - 1 &&
+                    seen.reports[0].case_index == 0 && bad->status == wanted[of->action] && told &&
                     count_open_files() == files;
   if (!good) {
     (void)fprintf(
-        stderr, "%s, in %s, %s, %s: %s; %u cases, %u ok, case %zu is %s: %s; %zu files, then %zu\n",
+        stderr,
+        "%s, in %s, %s, %s: %s; %zu cases, %zu ok, the first is %s: %s; %zu files, then %zu\n",
         of->is_signal ? signals[of->signal].call : share_text(of->share), moments[of->moment],
-        actions[of->action], of->is_target ? "target" : "source", status_text(status), seen.count,
-        seen.ok, seen.bad_case, case_status_text(seen.bad.status), seen.bad.reason, files,
+        actions[of->action], of->is_target ? "target" : "source", status_text(status),
+        seen.report_count, ok, case_status_text(bad->status), bad->reason, files,
         count_open_files());
   }
   return good ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -11,7 +11,6 @@
 static const uint64_t second_ns = 1000000000;
 
 static enum status look_whole(struct machine *machine, struct error *err) {
-  (void)err;
   machine->gpu_count = 2;
   machine->node_count = 1;
   snprintf(machine->cuda_state, sizeof machine->cuda_state, "%s", "ok");
@@ -21,22 +20,17 @@ static enum status look_whole(struct machine *machine, struct error *err) {
 }
 
 static enum status look_host(struct machine *machine, struct error *err) {
-  (void)err;
   machine->node_count = 1;
   snprintf(machine->cuda_state, sizeof machine->cuda_state, "%s", "not asked");
   return STATUS_OK;
 }
 
 static enum status look_and_die(struct machine *machine, struct error *err) {
-  (void)machine;
-  (void)err;
   raise(SIGKILL);
   return STATUS_OK;
 }
 
 static enum status look_forever(struct machine *machine, struct error *err) {
-  (void)machine;
-  (void)err;
   for (;;) {
     pause();
   }
@@ -44,18 +38,15 @@ static enum status look_forever(struct machine *machine, struct error *err) {
 }
 
 static enum status look_at_rubbish(struct machine *machine, struct error *err) {
-  (void)err;
   machine->gpu_count = MACHINE_GPUS_MAX + 1;
   return STATUS_OK;
 }
 
 static enum status look_and_fail(struct machine *machine, struct error *err) {
-  (void)machine;
   return error_set(err, STATUS_IO, "no /sys here");
 }
 
 static enum status look_without_nvml(struct machine *machine, struct error *err) {
-  (void)err;
   machine->gpu_count = 2;
   snprintf(machine->cuda_state, sizeof machine->cuda_state, "%s", "ok without NVML");
   return STATUS_OK;

@@ -22,14 +22,12 @@ static struct shared {
 
 static enum status counting_new(const struct machine *machine, struct telemetry **telemetry,
                                 struct error *err) {
-  (void)machine, (void)err;
   *telemetry = NULL; /* nothing is needed */
   return STATUS_OK;
 }
 
 static bool counting_read(struct telemetry *telemetry, uint32_t gpu,
                           struct telemetry_sample *sample) {
-  (void)telemetry;
   *sample = (struct telemetry_sample){.gpu = (int32_t)gpu};
   if (gpu == 0 && atomic_load(&shared->await)) {
     atomic_store(&shared->begun, true);
@@ -44,7 +42,6 @@ static bool counting_read(struct telemetry *telemetry, uint32_t gpu,
 
 static void counting_read_errors(struct telemetry *telemetry, uint32_t gpus,
                                  struct error_counts errors[MACHINE_GPUS_MAX]) {
-  (void)telemetry;
   while (atomic_load(&shared->hang)) {
     pause();
   }
@@ -57,9 +54,7 @@ static void counting_read_errors(struct telemetry *telemetry, uint32_t gpus,
   }
 }
 
-static void counting_free(struct telemetry *telemetry) {
-  (void)telemetry;
-}
+static void counting_free(struct telemetry *telemetry) {}
 
 static const struct supervise_ops counting_ops = {.telemetry_new = counting_new,
                                                   .telemetry_read = counting_read,
@@ -173,7 +168,6 @@ TEST(who_ended_answers_nothing) {
 }
 
 static int map_shared(void **state) {
-  (void)state;
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return shared == MAP_FAILED ? -1 : 0;
 }

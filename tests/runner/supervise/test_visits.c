@@ -1,19 +1,16 @@
 /* Further visits of the supervisor, with an engine that measures nothing. */
 #include "engine/base/clock.h"
 #include "runner/supervise/supervise.h"
-#include "tests/cmocka.h"
 #include "tests/runner/supervise/supervise_all.h"
 
 #include <sys/wait.h>
 
-enum { CASES = 4, SKIPPED = 1, REPORTS_MAX = 32, FIRST_ITERATIONS = 7 };
+enum { CASES = 4, SKIPPED = 1, FIRST_ITERATIONS = 7 };
 
 static volatile sig_atomic_t interrupted;
 
 static enum status fake_new(const struct machine *machine, struct peers *peers,
                             struct engine **engine, struct error *err) {
-  (void)machine, (void)peers;
-  (void)err;
   *engine = NULL;
   return STATUS_OK;
 }
@@ -21,88 +18,49 @@ static enum status fake_new(const struct machine *machine, struct peers *peers,
 static enum status fake_run_case(struct engine *engine, const struct case_def *def,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err) {
-  (void)engine;
-  (void)err;
   const uint32_t wanted = def->measure.iterations;
   const uint32_t iterations = wanted > 0 ? wanted : FIRST_ITERATIONS;
   *outcome = (struct case_outcome){.status = CASE_OK, .stop = STOP_TIME, .iterations = iterations};
   sink->trial(sink->context, &(struct trial){.iterations = iterations,
                                              .elapsed_ns = iterations * 1215000,
-                                             .cycles = clock_now_ns()});
+                                             .cycles = clock_now_ns()}); /* when it was measured */
   return STATUS_OK;
 }
 
-static void fake_free(struct engine *engine) {
-  (void)engine;
-}
+static void fake_free(struct engine *engine) {}
 
-struct seen {
-  struct seen_report {
-    size_t case_index;
-    uint32_t process, visit, iterations;
-    uint64_t at_ns; /* when it was measured: a busy host may deliver it much later */
-  } reports[REPORTS_MAX];
-  size_t count, workers, ended;
-  size_t done, total;
+struct visits {
+  struct seen seen;       /* first: what the sink keeps */
   uint32_t wanted[CASES]; /* further visits of each case */
   bool results_before;
   size_t interrupt_at; /* the user interrupts at this report; 0 = none */
 };
 
-static bool seen_already_done(void *context, uint32_t process, size_t case_index) {
-  (void)process;
-  (void)case_index;
-  return ((const struct seen *)context)->results_before;
+static bool already_done(void *context, uint32_t process, size_t case_index) {
+  return ((const struct visits *)context)->results_before;
 }
 
-static bool seen_is_open(void *context, uint32_t process, size_t case_index) {
-  const struct seen *seen = context;
-  uint32_t visits = 0;
+static bool is_open(void *context, uint32_t process, size_t case_index) {
+  const struct visits *visits = context;
+  const struct seen_report *reports = visits->seen.reports;
   assert_int_not_equal(case_index, SKIPPED);
-  for (size_t i = 0; i < seen->count; i++) {
-    visits += seen->reports[i].case_index == case_index && seen->reports[i].process == process &&
-              seen->reports[i].visit > 0;
-  }
-  return visits < seen->wanted[case_index];
+  return SUM_OF(i, visits->seen.report_count,
+                reports[i].case_index == case_index && reports[i].process == process &&
+                    reports[i].visit > 0) < visits->wanted[case_index];
 }
 
-static enum status seen_process_started(void *context, uint32_t process, pid_t pid,
-                                        struct error *err) {
-  (void)process;
-  (void)pid;
-  (void)err;
-  ((struct seen *)context)->workers++;
-  return STATUS_OK;
-}
-
-static enum status seen_case_finished(void *context, const struct case_report *report,
-                                      struct error *err) {
-  struct seen *seen = context;
-  (void)err;
-  assert_true(seen->count < REPORTS_MAX);
+static enum status case_finished(void *context, const struct case_report *report,
+                                 struct error *err) {
+  struct visits *visits = context;
   assert_int_equal(report->trial_count, 1);
-  seen->reports[seen->count++] =
-      (struct seen_report){report->case_index, report->process, report->visit,
-                           report->trials[0].iterations, report->trials[0].cycles};
-  interrupted = seen->count == seen->interrupt_at;
-  return STATUS_OK;
-}
-
-static enum status seen_process_ended(void *context, uint32_t process, struct error *err) {
-  (void)process;
-  (void)err;
-  ((struct seen *)context)->ended++;
-  return STATUS_OK;
-}
-
-static void seen_progress(void *context, const struct progress *progress) {
-  struct seen *seen = context;
-  seen->done = progress->done;
-  seen->total = progress->total;
+  const enum status status = seen_case_finished(context, report, err);
+  interrupted = visits->seen.report_count == visits->interrupt_at;
+  return status;
 }
 
 /* Of the first `count` cases. */
-static enum status run_cases(struct seen *seen, size_t count, struct supervise_options options) {
+static enum status run_cases(struct visits *visits, size_t count,
+                             struct supervise_options options) {
   static const struct supervise_ops ops = {
       .engine_new = fake_new, .engine_run_case = fake_run_case, .engine_free = fake_free};
   struct plan_case cases[CASES];
@@ -114,11 +72,11 @@ static enum status run_cases(struct seen *seen, size_t count, struct supervise_o
     cases[i].skip_reason = i == SKIPPED ? "no such GPU" : NULL;
   }
   const struct plan plan = {.cases = cases, .case_count = count};
-  const struct supervise_sink sink = {.context = seen,
-                                      .already_done = seen_already_done,
-                                      .is_open = seen_is_open,
+  const struct supervise_sink sink = {.context = visits,
+                                      .already_done = already_done,
+                                      .is_open = is_open,
                                       .process_started = seen_process_started,
-                                      .case_finished = seen_case_finished,
+                                      .case_finished = case_finished,
                                       .process_ended = seen_process_ended,
                                       .progress = seen_progress};
   struct error err = {0};
@@ -133,27 +91,28 @@ static enum status run_cases(struct seen *seen, size_t count, struct supervise_o
 }
 
 TEST(open_cases_are_visited_again_in_rounds) {
-  struct seen seen = {.wanted = {2, 0, 0, 1}};
+  struct visits visits = {.wanted = {2, 0, 0, 1}};
+  const struct seen *seen = &visits.seen;
   const struct supervise_options options = {.processes = 2, .settle_ns = 60000000000};
-  assert_int_equal(run_cases(&seen, CASES, options), STATUS_OK);
+  assert_int_equal(run_cases(&visits, CASES, options), STATUS_OK);
   static const struct {
     size_t case_index;
     uint32_t visit;
   } expected[] = {{0, 0}, {2, 0}, {3, 0}, {0, 1}, {3, 1}, {0, 2}};
-  assert_int_equal(seen.count, 12);
+  assert_int_equal(seen->report_count, 12);
   for (size_t i = 0; i < 12; i++) {
-    assert_int_equal(seen.reports[i].case_index, expected[i % 6].case_index);
-    assert_int_equal(seen.reports[i].visit, expected[i % 6].visit);
-    assert_int_equal(seen.reports[i].process, i / 6);
-    assert_int_equal(seen.reports[i].iterations,
-                     seen.reports[i].visit == 0 ? FIRST_ITERATIONS : 4); /* shorter trials */
+    assert_int_equal(seen->reports[i].case_index, expected[i % 6].case_index);
+    assert_int_equal(seen->reports[i].visit, expected[i % 6].visit);
+    assert_int_equal(seen->reports[i].process, i / 6);
+    assert_int_equal(seen->reports[i].first.iterations,
+                     seen->reports[i].visit == 0 ? FIRST_ITERATIONS : 4); /* shorter trials */
   }
-  assert_true(seen.reports[3].at_ns - seen.reports[0].at_ns >= VISITS_GAP_NS);
-  assert_true(seen.reports[5].at_ns - seen.reports[3].at_ns >= VISITS_GAP_NS);
-  assert_int_equal(seen.workers, 2);
-  assert_int_equal(seen.ended, 2);
-  assert_int_equal(seen.done, 6);
-  assert_int_equal(seen.total, 6);
+  assert_true(seen->reports[3].first.cycles - seen->reports[0].first.cycles >= VISITS_GAP_NS);
+  assert_true(seen->reports[5].first.cycles - seen->reports[3].first.cycles >= VISITS_GAP_NS);
+  assert_int_equal(seen->started, 2);
+  assert_int_equal(seen->ended, 2);
+  assert_int_equal(seen->done, 6);
+  assert_int_equal(seen->total, 6);
 }
 
 TEST(further_visits_end_with_their_time) {
@@ -166,30 +125,31 @@ TEST(further_visits_end_with_their_time) {
       {{.settle_ns = SUPERVISE_SETTLE_AUTO, .budget_ns = 400000000}, 2},
   };
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
-    struct seen seen = {.count = 0};
+    struct visits visits = {.results_before = false};
     /* On a busy host the time may be over before its one further visit: once more then. */
-    for (unsigned tries = 0; tries < 10 && seen.count < rows[i].reports; tries++) {
-      seen = (struct seen){.wanted = {100}};
-      assert_int_equal(run_cases(&seen, 1, rows[i].options), STATUS_OK);
-      assert_true(seen.count <= rows[i].reports);
-      assert_int_equal(seen.ended, 1);
+    for (unsigned tries = 0; tries < 10 && visits.seen.report_count < rows[i].reports; tries++) {
+      visits = (struct visits){.wanted = {100}};
+      assert_int_equal(run_cases(&visits, 1, rows[i].options), STATUS_OK);
+      assert_true(visits.seen.report_count <= rows[i].reports);
+      assert_int_equal(visits.seen.ended, 1);
     }
-    assert_int_equal(seen.count, rows[i].reports);
+    assert_int_equal(visits.seen.report_count, rows[i].reports);
   }
 }
 
 TEST(interrupt_ends_further_visits) {
   const struct supervise_options options = {.settle_ns = SUPERVISE_SETTLE_AUTO};
-  struct seen seen = {.wanted = {100, 0, 100}, .interrupt_at = 4};
-  assert_int_equal(run_cases(&seen, CASES, options), STATUS_INTERRUPTED);
-  assert_int_equal(seen.count, 4);
-  assert_int_equal(seen.ended, 0);
+  struct visits visits = {.wanted = {100, 0, 100}, .interrupt_at = 4};
+  assert_int_equal(run_cases(&visits, CASES, options), STATUS_INTERRUPTED);
+  assert_int_equal(visits.seen.report_count, 4);
+  assert_int_equal(visits.seen.ended, 0);
   /* Resumed: what was measured before gets further visits alone. */
-  struct seen resumed = {.wanted = {0, 0, 1}, .results_before = true};
+  struct visits resumed = {.wanted = {0, 0, 1}, .results_before = true};
   assert_int_equal(run_cases(&resumed, CASES, options), STATUS_OK);
-  assert_int_equal(resumed.count, 1);
-  assert_int_equal(resumed.reports[0].case_index, 2);
-  assert_int_equal(resumed.reports[0].visit, 1);
-  assert_int_equal(resumed.reports[0].iterations, FIRST_ITERATIONS); /* the first of its worker */
-  assert_int_equal(resumed.ended, 1);
+  assert_int_equal(resumed.seen.report_count, 1);
+  assert_int_equal(resumed.seen.reports[0].case_index, 2);
+  assert_int_equal(resumed.seen.reports[0].visit, 1);
+  assert_int_equal(resumed.seen.reports[0].first.iterations,
+                   FIRST_ITERATIONS); /* the first of its worker */
+  assert_int_equal(resumed.seen.ended, 1);
 }

@@ -1,7 +1,6 @@
 /* How workers start ahead of a run, and leave behind it. */
 #include "runner/supervise/worker.h"
 
-#include "tests/cmocka.h"
 #include "tests/runner/supervise/supervise_all.h"
 
 #include <signal.h>
@@ -32,14 +31,12 @@ static void wait_for(const atomic_uint *count) {
 
 static enum status fake_new(const struct machine *machine, struct peers *peers,
                             struct engine **engine, struct error *err) {
-  (void)machine, (void)peers, (void)err;
   shared->worker = getpid();
   *engine = NULL;
   return STATUS_OK;
 }
 
 static void fake_prepare(struct engine *engine, const struct case_def *def) {
-  (void)engine;
   if (shared->prepare_crashes) {
     raise(SIGKILL);
   }
@@ -50,13 +47,11 @@ static void fake_prepare(struct engine *engine, const struct case_def *def) {
 static enum status fake_run_case(struct engine *engine, const struct case_def *def,
                                  const struct trial_sink *sink, struct case_outcome *outcome,
                                  struct error *err) {
-  (void)engine, (void)def, (void)sink, (void)err;
   *outcome = (struct case_outcome){.status = CASE_OK};
   return STATUS_OK;
 }
 
 static void fake_free(struct engine *engine) {
-  (void)engine;
   while (shared->never_leaves) {
     (void)pause();
   }
@@ -66,26 +61,7 @@ static void fake_free(struct engine *engine) {
   atomic_fetch_add(&shared->freed, 1);
 }
 
-/* The receiver. */
-struct seen {
-  size_t ok;
-  pid_t worker; /* the last */
-};
-
-static enum status take_start(void *context, uint32_t process, pid_t pid, struct error *err) {
-  (void)process, (void)err;
-  ((struct seen *)context)->worker = pid;
-  return STATUS_OK;
-}
-
-static enum status take_case(void *context, const struct case_report *report, struct error *err) {
-  (void)err;
-  ((struct seen *)context)->ok += report->outcome->status == CASE_OK;
-  return STATUS_OK;
-}
-
 static enum status take_end(void *context, uint32_t process, struct error *err) {
-  (void)context, (void)process, (void)err;
   atomic_fetch_add(&shared->ended, 1);
   return STATUS_OK;
 }
@@ -102,19 +78,23 @@ static struct plan_case cases[CASES] = {
 static const struct plan plan = {.cases = cases, .case_count = CASES, .skip_count = 1};
 static struct seen seen;
 static const struct supervise_sink sink = {.context = &seen,
-                                           .process_started = take_start,
-                                           .case_finished = take_case,
+                                           .process_started = seen_process_started,
+                                           .case_finished = seen_case_finished,
                                            .process_ended = take_end};
 
+static void assert_two_ok(void) {
+  assert_int_equal(seen.report_count, 2);
+  assert_int_equal(seen.reports[0].outcome.status, CASE_OK);
+  assert_int_equal(seen.reports[1].outcome.status, CASE_OK);
+}
+
 static int set_up(void **state) {
-  (void)state;
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   seen = (struct seen){0};
   return shared == MAP_FAILED;
 }
 
 static int tear_down(void **state) {
-  (void)state;
   return waitpid(-1, NULL, WNOHANG) != -1 || munmap(shared, sizeof *shared) != 0;
 }
 
@@ -134,7 +114,7 @@ TEST_WITH(first_one_starts_before_the_run, set_up, tear_down) {
   supervise_free(supervisor);
   assert_int_equal(seen.worker, shared->worker);
   assert_int_equal(shared->prepared, 1);
-  assert_int_equal(seen.ok, 2);
+  assert_two_ok();
 }
 
 TEST_WITH(one_that_is_not_needed_goes, set_up, tear_down) {
@@ -156,7 +136,7 @@ TEST_WITH(crash_ahead_of_the_first_case_costs_none, set_up, tear_down) {
   assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
   assert_ok(supervise_run(supervisor, &sink, err), err);
   supervise_free(supervisor);
-  assert_int_equal(seen.ok, 2);
+  assert_two_ok();
 }
 
 /* A driver that hangs when it frees memory. */

@@ -669,7 +669,6 @@ TEST(a_sink_serves_several_results) {
 }
 
 static int set_up(void **state) {
-  (void)state;
   return setlocale(LC_CTYPE, "C.UTF-8") != NULL ? 0 : -1;
 }
 

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 static struct machine *new_machine(void) {
-  struct machine *machine = calloc(1, sizeof *machine);
-  assert_non_null(machine);
+  struct machine *machine = memory_new(1, sizeof *machine);
   return machine;
 }
 
@@ -232,9 +231,7 @@ TEST(test_reference_is_complete) {
   for (size_t table = 0; table < COUNT_OF(TABLES); table++) {
     for (size_t i = 0; i < *TABLES[table].count; i++) {
       PRINTED(quoted, 64, "`%s`", TABLES[table].keys[i].name);
-      if (strstr(text, quoted) == NULL) {
-        fail_msg("README.md does not name %s", quoted);
-      }
+      assert_contains(text, quoted);
     }
   }
 }

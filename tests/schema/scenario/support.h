@@ -63,9 +63,7 @@ static inline void assert_complaint(const struct diagnostics *diagnostics, size_
                                     const char *message) {
   assert_true(i < diagnostics_count(diagnostics));
   const struct error *error = &diagnostics_at(diagnostics, i)->error;
-  if (strstr(error->message, message) == NULL) {
-    fail_msg("\"%s\" does not say \"%s\"", error->message, message);
-  }
+  assert_contains(error->message, message);
   assert_string_equal(error->position.file, file);
   if (error->position.line != line || error->position.column != column) {
     fail_msg("\"%s\" stands at %u:%u, not %u:%u", error->message, error->position.line,
@@ -208,9 +206,7 @@ static inline void assert_setting(const struct setting *setting, const char *exp
     char wanted[256];
     const size_t length = strcspn(at, " ");
     (void)snprintf(wanted, sizeof wanted, " %.*s ", (int)length, at);
-    if (strstr(text.text, wanted) == NULL) {
-      fail_msg("no%sin%s", wanted, text.text);
-    }
+    assert_contains(text.text, wanted);
     at += length + strspn(at + length, " ");
   }
   strbuf_fini(&text);

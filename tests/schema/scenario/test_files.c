@@ -8,7 +8,6 @@
 static char folder[64];
 
 static int make_folder(void **state) {
-  (void)state;
   (void)snprintf(folder, sizeof folder, "%s", "/tmp/haul-test-XXXXXX");
   return mkdtemp(folder) == NULL ? -1 : 0;
 }
@@ -27,7 +26,6 @@ static void put(const char *name, const char *text) {
 }
 
 static int remove_folder(void **state) {
-  (void)state;
   static const char *const names[] = {"a.toml",   "b.toml",     "c.toml",      "main.toml",
                                       "big.toml", "sub/x.toml", "secret.toml", "a.csv",
                                       "b.csv",    "sub"};

@@ -21,8 +21,7 @@ static char *read_all(const char *path, size_t *length) {
     fail_msg("%s is missing: build the target update_reference", path);
   }
   enum { FILE_MAX = 1 << 20 };
-  char *text = calloc(1, FILE_MAX);
-  assert_non_null(text);
+  char *text = memory_new(1, FILE_MAX);
   *length = fread(text, 1, FILE_MAX - 1, stream);
   (void)fclose(stream);
   return text;

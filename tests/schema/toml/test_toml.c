@@ -7,9 +7,7 @@ RELEASE(toml_free, struct toml_document)
 static struct toml_document *parse(const char *text) {
   struct toml_document *document = NULL;
   struct error err = {0};
-  if (toml_parse(text, strlen(text), "f.toml", &document, &err) != STATUS_OK) {
-    fail_msg("%s", err.message);
-  }
+  assert_ok(toml_parse(text, strlen(text), "f.toml", &document, &err), &err);
   return document;
 }
 
@@ -150,9 +148,7 @@ TEST(bad_text_has_one_positioned_error) {
     assert_null(document);
     assert_string_equal(err->position.file, "f.toml");
     assert_int_equal(err->position.line, rejection->line);
-    if (strstr(err->message, rejection->message) == NULL) {
-      fail_msg("\"%s\" does not say \"%s\"", err->message, rejection->message);
-    }
+    assert_contains(err->message, rejection->message);
     if (err->position.column != rejection->column) {
       fail_msg("%s: column %u, expected %u", err->message, err->position.column, rejection->column);
     }

@@ -83,8 +83,7 @@ static bool make_world(struct world *world, const char *machine, const char *tex
     return false;
   }
   PRINTED(path, 512, "%s/tests/machines/%s", HAUL_SOURCE_DIR, machine);
-  world->planned.machine = calloc(1, sizeof *world->planned.machine);
-  assert_non_null(world->planned.machine);
+  world->planned.machine = memory_new(1, sizeof *world->planned.machine);
   assert_int_equal(machine_file_load(path, world->planned.machine, &err), STATUS_OK);
   assert_int_equal(plan_new(world->planned.scenario, world->planned.machine, NULL, &plan, &err),
                    STATUS_OK);
@@ -170,14 +169,10 @@ static void collect_heading(struct document *document, const char *text) {
 static void collect_paragraph(struct document *document, unsigned tone, const char *first,
                               const char *text) {
   struct collector *collector = document->context;
-  (void)tone;
   collector->words = arena_format(collector->arena, "%s %s%s", collector->words, first, text);
 }
 
-static void collect_summary(struct document *document, const char *text) {
-  (void)document;
-  (void)text;
-}
+static void collect_summary(struct document *document, const char *text) {}
 
 static void collect_add(struct collector *collector, const struct result_set *table, size_t row,
                         size_t column) {
@@ -211,7 +206,6 @@ static void collect_table(struct document *document, struct result_set *table,
                           const struct document_table *how) {
   static const char *const NUMBERS = " GB/s ns ns/hop ns/op ops/clock/SM ";
   struct collector *collector = document->context;
-  (void)how;
   for (size_t row = 0; row < table->row_count; row++) {
     for (size_t c = table->is_matrix ? 1 : 0; c < table->column_count; c++) {
       const char *text = result_set_text_at(table, row, c);
