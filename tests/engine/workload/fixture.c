@@ -1,9 +1,6 @@
 #include "tests/engine/workload/fixture.h"
 
-#include "engine/case/transfer.h"
-#include "engine/machine/machine.h"
 #include "engine/method/method.h"
-#include "tests/cmocka.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -107,6 +104,15 @@ struct case_def fixture_transfer(const struct flow *flows, uint32_t count) {
   return def;
 }
 
+union work work;
+
+struct case_def fixture_case(enum case_kind kind) {
+  struct case_def def = fixture_transfer(NULL, 0);
+  def.kind = kind;
+  def.work = &work;
+  return def;
+}
+
 static void take_trial(void *context, const struct trial *trial) {
   struct fixture *fixture = context;
   assert_true(fixture->trial_count < FIXTURE_TRIALS_MAX);
@@ -142,16 +148,20 @@ void fixture_run_ok(struct fixture *fixture, const struct case_def *def) {
   }
 }
 
-void fixture_skips(struct fixture *fixture, const struct case_def *def, const char *why) {
+void fixture_fails(struct fixture *fixture, const struct case_def *def, enum case_status status,
+                   const char *why) {
   fixture_run(fixture, def);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_int_equal(fixture->trial_count, 0);
+  assert_int_equal(fixture->outcome.status, status);
+  assert_false(fixture->outcome.verified);
   assert_contains(fixture->outcome.reason, why);
+}
+
+void fixture_skips(struct fixture *fixture, const struct case_def *def, const char *why) {
+  fixture_fails(fixture, def, CASE_SKIPPED, why);
+  assert_int_equal(fixture->trial_count, 0);
 }
 
 void fixture_refuse(const struct fixture *fixture, struct flow flow, const char *why) {
   char reason[CASE_REASON_MAX];
-  const char *unsupported = method_unsupported_reason(&flow, fixture->machine, reason);
-  assert_non_null(unsupported);
-  assert_contains(unsupported, why);
+  assert_contains(method_unsupported_reason(&flow, fixture->machine, reason), why);
 }

@@ -3,8 +3,11 @@
 #pragma once
 
 #include "engine/case/transfer.h"
+#include "engine/case/work.h"
 #include "engine/engine.h"
+#include "engine/machine/machine.h"
 #include "engine/memory/peer.h"
+#include "tests/cmocka.h"
 
 #include <sys/types.h>
 
@@ -38,11 +41,17 @@ struct flow fixture_load(enum method method, struct endpoint source, struct endp
 struct measure fixture_measure(void);
 /* A transfer of those flows; payload is filled in. */
 struct case_def fixture_transfer(const struct flow *flows, uint32_t count);
+/* A case of another kind, which measures what stands in `work`: one at a time. */
+extern union work work;
+struct case_def fixture_case(enum case_kind kind);
 /* Run it; everything that the engine says is in the fixture. */
 void fixture_run(struct fixture *fixture, const struct case_def *def);
 /* The same, and it must be ok and verified. */
 void fixture_run_ok(struct fixture *fixture, const struct case_def *def);
-/* The same, and it must be skipped, without a trial, for a reason that has `why` in it. */
+/* The same, and it must end so, unverified, for a reason that has `why` in it; what is skipped,
+ * without a trial. */
+void fixture_fails(struct fixture *fixture, const struct case_def *def, enum case_status status,
+                   const char *why);
 void fixture_skips(struct fixture *fixture, const struct case_def *def, const char *why);
 /* The flow's method must refuse it for a reason that has `why` in it. */
 void fixture_refuse(const struct fixture *fixture, struct flow flow, const char *why);

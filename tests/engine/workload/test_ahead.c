@@ -1,7 +1,6 @@
 /* Memory that is allocated for a later case costs no earlier one. */
 #include "engine/workload/workload.h"
 
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 static struct flow from_host(uint64_t size_bytes) {

@@ -1,15 +1,8 @@
 /* [[arithmetic]]: every kernel gives what the host's own arithmetic gives. */
-#include "engine/case/work.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-/* What a case measures; of one at a time. */
-static union work work;
-
 static struct case_def arithmetic_case(enum arithmetic_op op, enum number_type type) {
-  struct case_def def = fixture_transfer(NULL, 0);
-  def.kind = CASE_ARITHMETIC;
-  def.work = &work;
+  struct case_def def = fixture_case(CASE_ARITHMETIC);
   work.arithmetic = (struct arithmetic){.op = op,
                                         .type = type,
                                         .measure = ARITHMETIC_LATENCY,
@@ -77,7 +70,7 @@ TEST(iterations_end_at_the_most_instructions, struct fixture *fixture) {
   work.arithmetic.instructions = ARITHMETIC_INSTRUCTIONS_MAX / 2;
   def.measure.min_trial_ns = UINT64_C(1000000000);
   fixture_run_ok(fixture, &def);
-  assert_int_equal(((struct fixture *)fixture)->outcome.iterations, 2);
+  assert_int_equal(fixture->outcome.iterations, 2);
 }
 
 TEST_GROUP(fixture_set_up, fixture_tear_down);

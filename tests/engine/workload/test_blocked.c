@@ -2,12 +2,10 @@
  * uses no processor, is in the result. */
 #include "tests/engine/workload/fixture.h"
 
-#include "engine/case/transfer.h"
 #include "engine/method/method.h"
 #include "engine/trial/host_trial.h"
 #include "engine/workload/workload.h"
 #include "kernels/pattern_values.h"
-#include "tests/cmocka.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,18 +1,9 @@
 /* [[chase]] through every space, in both orders, by one thread and many, and beside loads. */
-#include "engine/case/transfer.h"
-#include "engine/case/work.h"
-#include "engine/machine/machine.h"
 #include "engine/memory/data.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
-/* What a case measures; of one at a time. */
-static union work work;
-
 static struct case_def chase_case(enum chase_space space, struct endpoint memory) {
-  struct case_def def = fixture_transfer(NULL, 0);
-  def.kind = CASE_CHASE;
-  def.work = &work;
+  struct case_def def = fixture_case(CASE_CHASE);
   work.chase = (struct chase){.space = space,
                               .memory = memory,
                               .footprint_bytes = 64 << 10,
@@ -113,9 +104,7 @@ TEST(an_sm_without_a_block_is_not_corruption, struct fixture *fixture) {
   work.chase.sm = CHASE_SM_EACH;
   work.chase.blocks = fixture->machine->gpus[3].sm_count;
   work.chase.lines = CHASE_PART_NEAR;
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_FAILED);
-  assert_contains(fixture->outcome.reason, "none ran on SM");
+  fixture_fails(fixture, &def, CASE_FAILED, "none ran on SM");
   work.chase.lines = CHASE_PART_ALL; /* where any block takes any chain */
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
@@ -235,9 +224,7 @@ TEST(threads_beyond_the_footprint_are_unsupported, struct fixture *fixture) {
       if (threads * stride <= 64 << 10) {
         (void)cycles_of(fixture, &def);
       } else {
-        fixture_run(fixture, &def);
-        assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-        assert_contains(fixture->outcome.reason, "need more than the footprint");
+        fixture_fails(fixture, &def, CASE_SKIPPED, "need more than the footprint");
       }
     }
   }

@@ -1,11 +1,6 @@
 /* A chase by the threads of a node: every load is made, alone and beside loads, by the host clock.
  */
-#include "engine/case/work.h"
-#include "engine/machine/machine.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
-
-static union work work;
 
 static struct case_def chasing(enum memory_kind memory, uint64_t footprint_bytes) {
   struct case_def def = fixture_transfer(NULL, 0);

@@ -1,10 +1,7 @@
 /* Kernels that compute: verified alone and beside loads, refused where they cannot run, and as
  * loads themselves. */
-#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
-#include "engine/machine/machine.h"
 #include "engine/workload/workload.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 enum { WORKING = 0, LEFT_OUT = 3, SIZE = 1 << 20 };
@@ -48,9 +45,7 @@ TEST(a_kernel_that_does_nothing_is_corrupt, struct fixture *fixture) {
   for (unsigned op = 0; op < compute_op_name_count; op++) {
     const struct flow flow = kernel((enum compute_op)op, LEFT_OUT);
     const struct case_def def = computing(&flow, 1);
-    fixture_run(fixture, &def);
-    assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
-    assert_contains(fixture->outcome.reason, "results are wrong, the first is number 0");
+    fixture_fails(fixture, &def, CASE_CORRUPT, "results are wrong, the first is number 0");
     assert_non_null(strstr(fixture->outcome.reason, compute_op_text((enum compute_op)op)));
   }
 }
@@ -92,9 +87,7 @@ TEST(a_driver_without_green_contexts_is_told, struct fixture *fixture) {
   struct flow flow = kernel(COMPUTE_FMA, 2);
   flow.compute.sm_share = SM_SHARE_GREEN;
   struct case_def def = computing(&flow, 1);
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_contains(fixture->outcome.reason, "cuGreenCtxCreate with");
+  fixture_fails(fixture, &def, CASE_SKIPPED, "cuGreenCtxCreate with");
 }
 
 /* Any of their calls may be missing. */
@@ -112,9 +105,7 @@ TEST(a_driver_with_some_of_their_calls_is_told, struct fixture *fixture) {
     driver->cuGreenCtxCreate = i == 3 ? NULL : whole.cuGreenCtxCreate;
     driver->cuGreenCtxDestroy = i == 4 ? NULL : whole.cuGreenCtxDestroy;
     driver->cuGreenCtxStreamCreate = i == 5 ? NULL : whole.cuGreenCtxStreamCreate;
-    fixture_run(fixture, &def);
-    assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-    assert_contains(fixture->outcome.reason, "no green contexts");
+    fixture_fails(fixture, &def, CASE_SKIPPED, "no green contexts");
   }
   driver->cuGreenCtxStreamCreate = whole.cuGreenCtxStreamCreate;
 }

@@ -1,5 +1,4 @@
 /* Loads whose repeats end faster than the host can enqueue them. */
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 TEST(a_load_that_waits_for_the_host_is_a_note, struct fixture *fixture) {

@@ -1,9 +1,7 @@
 /* host_cache: what is done to the caches before each trial is proven, and every byte arrives. */
 #include "tests/engine/workload/fixture.h"
 
-#include "engine/case/transfer.h"
 #include "engine/host/cache.h"
-#include "tests/cmocka.h"
 
 /* Its proof is in the outcome, unless nothing was to be proven. */
 static void check_proof(const struct case_outcome *outcome, enum host_cache host_cache) {

@@ -1,10 +1,8 @@
 /* Flows that a gate holds, and the same without it. */
 #include "engine/trial/event_trial.h"
 
-#include "engine/case/transfer.h"
 #include "engine/gpu/session.h"
 #include "engine/workload/workload.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 enum { SIZE_BYTES = 1 << 20 };
@@ -53,9 +51,7 @@ TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fi
   def.measure.verify = VERIFY_OFF;
   def.measure.iterations = 32;
   flows[1].graph = true; /* all its repeats are one launch, before the gate opens */
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_FAILED);
-  assert_contains(fixture->outcome.reason, "give them a larger size");
+  fixture_fails(fixture, &def, CASE_FAILED, "give them a larger size");
   def.measure.gating = GATING_OFF;
   fixture_run(fixture, &def);
   assert_int_equal(fixture->outcome.status, CASE_OK);
@@ -87,14 +83,10 @@ TEST(host_threads_beside_gpus_need_the_gate, struct fixture *fixture) {
   struct case_def def = fixture_transfer(flows, 2);
   fixture_run_ok(fixture, &def);
   def.measure.gating = GATING_OFF;
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_contains(fixture->outcome.reason, "gate = \"off\"");
+  fixture_fails(fixture, &def, CASE_SKIPPED, "gate = \"off\"");
   flows[0].copies = EVENT_ITERATIONS_MAX + 1;
   def = fixture_transfer(flows, 2);
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_contains(fixture->outcome.reason, "more copies than a gate can hold");
+  fixture_fails(fixture, &def, CASE_SKIPPED, "more copies than a gate can hold");
 }
 
 static enum case_status status_of(struct fixture *fixture, const struct measure *measure) {
@@ -165,7 +157,7 @@ TEST(one_thread_calls_one_copy_after_the_other, struct fixture *fixture) {
 
 /* One page for all cases, zeroed each time; a trial beside another one has its own. */
 TEST(the_gate_is_kept_between_cases, struct fixture *fixture) {
-  struct cuda_session *session = ((struct fixture *)fixture)->engine->context.cuda;
+  struct cuda_session *session = fixture->engine->context.cuda;
   unsigned char *first = NULL;
   void *hosts[2];
   CUdeviceptr devices[2];

@@ -1,8 +1,5 @@
 /* Copies in CUDA graphs: captured once per number of copies, launched by each trial, right in every
  * byte. */
-#include "engine/case/transfer.h"
-#include "engine/machine/machine.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 static struct flow captured(enum method method, uint64_t size_bytes) {

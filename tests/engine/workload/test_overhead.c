@@ -1,19 +1,10 @@
 /* Case kind overhead: every operation runs, within its limits, and what it makes is undone. */
-#include "engine/case/transfer.h"
-#include "engine/case/work.h"
-#include "engine/machine/machine.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
-
-/* What a case measures; of one at a time. */
-static union work work;
 
 static struct case_def overhead(enum overhead_operation operation, enum memory_kind memory,
                                 uint64_t size_bytes) {
   const bool at_gpu = memory_is_gpus_own(memory) || memory == MEMORY_MANAGED;
-  struct case_def def = fixture_transfer(NULL, 0);
-  def.kind = CASE_OVERHEAD;
-  def.work = &work;
+  struct case_def def = fixture_case(CASE_OVERHEAD);
   work.overhead =
       (struct overhead){.operation = operation,
                         .gpu = 0,
@@ -125,9 +116,7 @@ TEST(pages_are_locked_beside_copies, struct fixture *fixture) {
   }
   assert_true(repeats > 0);
   flows[1].role = FLOW_MEASURED;
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_contains(fixture->outcome.reason, "it is a load");
+  fixture_fails(fixture, &def, CASE_SKIPPED, "it is a load");
 }
 
 TEST(unsupported_overhead_gives_its_reason, struct fixture *fixture) {

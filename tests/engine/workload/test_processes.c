@@ -1,11 +1,7 @@
 /* Copies from and to memory that other processes have: every way to share it, both ends, several
  * methods, and what the processes say of it. */
-#include "engine/case/work.h"
-#include "engine/engine.h"
-#include "engine/machine/machine.h"
 #include "engine/memory/peer_packet.h"
 #include "engine/workload/workload.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 #include <fcntl.h>
@@ -102,10 +98,9 @@ TEST(the_owner_finds_what_is_wrong, struct fixture *fixture) {
       flow_between(fixture_gpu(1, MEMORY_DEVICE), shared(SHARE_IPC, 0, 1), METHOD_CE);
   flow.size_bytes = 3 * SIZE;
   const struct case_def def = fixture_transfer(&flow, 1);
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
-  assert_contains(fixture->outcome.reason, "1 of 3145728 bytes differ, the first at offset "
-                                           "4711: expected");
+  fixture_fails(fixture, &def, CASE_CORRUPT,
+                "1 of 3145728 bytes differ, the first at offset "
+                "4711: expected");
 }
 
 /* test_processes.toml: the driver cannot export a pool of GPU 1. */
@@ -113,9 +108,7 @@ TEST(what_cannot_be_shared_is_skipped, struct fixture *fixture) {
   const struct flow flow =
       flow_between(shared(SHARE_POOL, 1, 1), fixture_gpu(0, MEMORY_DEVICE), METHOD_CE);
   const struct case_def def = fixture_transfer(&flow, 1);
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_contains(fixture->outcome.reason, "process 1: cuMemPoolExportPointer");
+  fixture_fails(fixture, &def, CASE_SKIPPED, "process 1: cuMemPoolExportPointer");
 }
 
 TEST(methods_say_what_they_do_not_copy, struct fixture *fixture) {
@@ -134,18 +127,9 @@ TEST(calls_open_what_others_have, struct fixture *fixture) {
       OVERHEAD_IPC_OPEN,  OVERHEAD_IPC_CLOSE,  OVERHEAD_FD_OPEN,     OVERHEAD_FD_CLOSE,
       OVERHEAD_POOL_OPEN, OVERHEAD_POOL_CLOSE, OVERHEAD_SHARED_OPEN, OVERHEAD_SHARED_CLOSE};
   for (size_t i = 0; i < COUNT_OF(operations); i++) {
-    const union work work = {.overhead = {.operation = operations[i],
-                                          .gpu = 0,
-                                          .size_bytes = SIZE,
-                                          .handles = i % 2 == 0 ? 20 : 0}};
-    const struct case_def def = {.kind = CASE_OVERHEAD,
-                                 .key = "",
-                                 .definition = "{}",
-                                 .block = "test",
-                                 .name = "test",
-                                 .path = "test",
-                                 .work = &work,
-                                 .measure = fixture_measure()};
+    const struct case_def def = fixture_case(CASE_OVERHEAD);
+    work.overhead = (struct overhead){
+        .operation = operations[i], .size_bytes = SIZE, .handles = i % 2 == 0 ? 20 : 0};
     assert_int_equal(engine_case_processes(&def), 1 << 1);
     fixture_run_ok(fixture, &def);
     assert_true(fixture->outcome.call_median_ns > 0);

@@ -1,13 +1,8 @@
 /* Signals: every flag comes there and back, every addition is made once; what is lost is no number.
  */
-#include "engine/case/work.h"
-#include "engine/machine/machine.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 enum { WORKING = 0, LEFT_OUT = 3 };
-
-static union work work;
 
 static struct case_def signal_of(enum signal_op op, int32_t gpu, struct endpoint other) {
   struct case_def def = fixture_transfer(NULL, 0);
@@ -103,9 +98,7 @@ TEST(events_are_passed_on, struct fixture *fixture) {
 /* test_signal.toml: the driver exports no event of GPU 2. */
 TEST(what_a_driver_lacks_is_skipped, struct fixture *fixture) {
   const struct case_def def = signal_of(SIGNAL_EVENT, 2, lent_gpu(1, SHARE_IPC));
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_SKIPPED);
-  assert_contains(fixture->outcome.reason, "cuIpcGetEventHandle");
+  fixture_fails(fixture, &def, CASE_SKIPPED, "cuIpcGetEventHandle");
 }
 
 /* test_signal.toml: what GPU 3 writes does not arrive. No side is left waiting, and the next case
@@ -115,9 +108,7 @@ TEST(a_lost_value_of_a_stream_is_corrupt, struct fixture *fixture) {
   for (size_t i = 0; i < COUNT_OF(others); i++) {
     struct case_def def = signal_of(SIGNAL_STREAM, LEFT_OUT, others[i]);
     def.measure.warmup = 0;
-    fixture_run(fixture, &def);
-    assert_int_equal(fixture->outcome.status, CASE_CORRUPT);
-    assert_contains(fixture->outcome.reason, "between GPUs did not arrive");
+    fixture_fails(fixture, &def, CASE_CORRUPT, "between GPUs did not arrive");
     def = signal_of(SIGNAL_STREAM, WORKING, others[i]);
     fixture_run_ok(fixture, &def);
   }
@@ -128,9 +119,7 @@ TEST(a_stream_that_queues_half_is_not_left_waiting, struct fixture *fixture) {
   const struct endpoint others[] = {fixture_gpu(2, MEMORY_DEVICE), lent_gpu(2, SHARE_IPC)};
   for (size_t i = 0; i < COUNT_OF(others); i++) {
     const struct case_def def = signal_of(SIGNAL_STREAM, WORKING, others[i]);
-    fixture_run(fixture, &def);
-    assert_int_equal(fixture->outcome.status, CASE_FAILED);
-    assert_contains(fixture->outcome.reason, "cuStreamWaitValue32");
+    fixture_fails(fixture, &def, CASE_FAILED, "cuStreamWaitValue32");
     fixture_run_ok(fixture, &def);
   }
 }

@@ -1,23 +1,14 @@
 /* [[stream]] on GPUs and host threads: every operation, type and shape is verified; what cannot be
  * is refused. */
-#include "engine/case/transfer.h"
-#include "engine/case/work.h"
-#include "engine/machine/machine.h"
 #include "engine/workload/stream.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 /* Not a multiple of any access, tile or page. */
 enum { SIZE_BYTES = 1000 * 8 + 8 };
 
-/* What a case measures; of one at a time. */
-static union work work;
-
 static struct case_def stream_case(struct endpoint memory, enum stream_op op,
                                    enum number_type type) {
-  struct case_def def = fixture_transfer(NULL, 0);
-  def.kind = CASE_STREAM;
-  def.work = &work;
+  struct case_def def = fixture_case(CASE_STREAM);
   work.stream = (struct stream){.op = op, .type = type, .memory = memory, .size_bytes = SIZE_BYTES};
   return def;
 }
@@ -57,7 +48,7 @@ TEST(every_operation_on_the_host, struct fixture *fixture) {
       work.stream.threads = i % 2 == 0 ? 0 : 1;
       work.stream.passes = (uint32_t)(i % 3);
       run_verified(fixture, &def);
-      assert_int_equal(((struct fixture *)fixture)->outcome.clock, CLOCK_HOST);
+      assert_int_equal(fixture->outcome.clock, CLOCK_HOST);
     }
   }
 }
@@ -151,7 +142,7 @@ TEST(loads_past_the_l1_cache, struct fixture *fixture) {
 /* The operation that is timed is the last of four over the same arrays, which end as they should in
  * every trial; and what repeats by itself from the L2 does not where they follow each other. */
 TEST(operations_in_sequence, struct fixture *fixture) {
-  const uint64_t l2_bytes = ((struct fixture *)fixture)->machine->gpus[0].l2_bytes;
+  const uint64_t l2_bytes = fixture->machine->gpus[0].l2_bytes;
   for (int op = 0; op <= (int)STREAM_TRIAD; op++) {
     struct case_def def =
         stream_case(fixture_gpu(0, MEMORY_DEVICE), (enum stream_op)op, NUMBER_F64);

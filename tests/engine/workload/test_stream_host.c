@@ -1,6 +1,5 @@
 /* A stream by host threads: what is found of arrays that are not as they ought to be. */
 #include "engine/workload/stream.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 enum { ELEMENTS = 5000 };

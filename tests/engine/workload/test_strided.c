@@ -1,7 +1,5 @@
 /* Strided copies: odd shapes arrive whole, and nothing is written between the rows. */
-#include "engine/case/transfer.h"
 #include "engine/method/method.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 static struct flow strided(enum method method, struct endpoint source, struct endpoint target,

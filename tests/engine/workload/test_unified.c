@@ -1,9 +1,6 @@
 /* Method um: both modes in all directions, both ways at once, and what is refused. */
-#include "engine/case/transfer.h"
-#include "engine/machine/machine.h"
 #include "engine/method/um_pages.h"
 #include "kernels/pattern_values.h"
-#include "tests/cmocka.h"
 #include "tests/engine/workload/fixture.h"
 
 enum { SIZE_BYTES = 3000001 };
@@ -258,9 +255,7 @@ TEST(more_iterations_than_one_are_an_error, struct fixture *fixture) {
   struct flow flow = unified(UNIFIED_DEMAND, host, gpu0);
   struct case_def def = fixture_transfer(&flow, 1);
   def.measure.iterations = 2;
-  fixture_run(fixture, &def);
-  assert_int_equal(fixture->outcome.status, CASE_FAILED);
-  assert_contains(fixture->outcome.reason, "at most 1");
+  fixture_fails(fixture, &def, CASE_FAILED, "at most 1");
 }
 
 enum { TOUCHED_BYTES = 100003, PAGE_BYTES = 4096, UNTOUCHED = 0x5a };
