@@ -102,6 +102,11 @@ void bytes_write(const char *path, struct bytes bytes);
 void assert_bytes_equal(struct bytes a, struct bytes b);
 void write_text(const char *path, const char *text);
 
+/* A folder of its own, empty; and away with it and all that is in it. */
+enum { FOLDER_PATH_MAX = 32 };
+void folder_make(char path[FOLDER_PATH_MAX]);
+void folder_remove(const char *path);
+
 /* Declares a stream, name.stream, whose text is freed at the end of the scope:
  *   CAPTURE(out);
  *   machine_file_save(out.stream, machine, err);
@@ -116,7 +121,7 @@ struct capture {
 };
 void capture_init(struct capture *capture);
 /* What was printed; the stream is closed then. */
-const char *capture_text(struct capture *capture);
+char *capture_text(struct capture *capture);
 /* The same, for the caller to free. */
 char *capture_take(struct capture *capture);
 void capture_fini(struct capture *capture);

@@ -2,6 +2,9 @@
 #include "engine/base/order.h"
 #include "tests/cmocka.h"
 
+#include <ftw.h>
+#include <sys/stat.h>
+
 /* The linker's names of both ends of the section. */
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern const struct test *__start_haul_tests[], *__stop_haul_tests[];
@@ -63,13 +66,26 @@ void write_text(const char *path, const char *text) {
   bytes_write(path, (struct bytes){(char *)text, strlen(text)});
 }
 
+void folder_make(char path[FOLDER_PATH_MAX]) {
+  (void)snprintf(path, FOLDER_PATH_MAX, "/tmp/haul-test-XXXXXX");
+  assert_non_null(mkdtemp(path));
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+  return remove(path);
+}
+
+void folder_remove(const char *path) {
+  assert_int_equal(nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+}
+
 void capture_init(struct capture *capture) {
   *capture = (struct capture){0};
   capture->stream = open_memstream(&capture->text, &capture->size);
   assert_non_null(capture->stream);
 }
 
-const char *capture_text(struct capture *capture) {
+char *capture_text(struct capture *capture) {
   if (capture->stream != NULL) {
     assert_int_equal(fclose(capture->stream), 0);
     capture->stream = NULL;

@@ -8,21 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[FOLDER_PATH_MAX];
 
 static int make_folder(void **state) {
-  (void)snprintf(folder, sizeof folder, "/tmp/haul-new-file-XXXXXX");
-  return mkdtemp(folder) == NULL || chdir(folder) != 0;
+  folder_make(folder);
+  return chdir(folder);
 }
 
 static int remove_folder(void **state) {
-  DIR *entries = opendir(".");
-  const struct dirent *entry;
-  while (entries != NULL && (entry = readdir(entries)) != NULL) {
-    (void)unlink(entry->d_name);
-  }
-  (void)closedir(entries);
-  return chdir("/") != 0 || rmdir(folder) != 0;
+  folder_remove(folder);
+  return chdir("/");
 }
 
 static void put(const char *path, const char *text) {

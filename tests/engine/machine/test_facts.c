@@ -5,7 +5,6 @@
 #include "engine/machine/machine.h"
 #include "tests/cmocka.h"
 
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@ struct recorded {
 
 /* One machine laid out in a temporary folder, and the parts of the probe run on it. */
 struct scene {
-  char root[64];
+  char root[FOLDER_PATH_MAX];
   struct machine_sources sources;
   struct nvml nvml;
   struct probe *probe;
@@ -34,18 +33,14 @@ static void lay_out(const struct scene *scene, const struct recorded *files) {
     PRINTED(path, 512, "%s%s%s", scene->root, files->path, files->content == NULL ? "/" : "");
     make_folders(path);
     if (files->content != NULL) {
-      FILE *stream = fopen(path, "w");
-      assert_non_null(stream);
-      assert_true(fputs(files->content, stream) >= 0);
-      assert_int_equal(fclose(stream), 0);
+      write_text(path, files->content);
     }
   }
 }
 
 static struct scene *scene_new(const struct recorded *files) {
   struct scene *scene = memory_new(1, sizeof *scene);
-  (void)snprintf(scene->root, sizeof scene->root, "/tmp/haul-facts-XXXXXX");
-  assert_non_null(mkdtemp(scene->root));
+  folder_make(scene->root);
   lay_out(scene, files);
   scene->sources.root = scene->root;
   scene->probe = memory_new(1, sizeof *scene->probe);
@@ -62,12 +57,8 @@ static void look(struct scene *scene) {
   probe_host_facts(scene->probe);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk) {
-  return remove(path);
-}
-
 static void scene_free(struct scene *scene) {
-  assert_int_equal(nftw(scene->root, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+  folder_remove(scene->root);
   free(scene->probe->machine);
   free(scene->probe);
   free(scene);
@@ -178,11 +169,7 @@ static void lay_out_smbios(const struct scene *scene, unsigned speed, size_t len
   memcpy(table + size, (unsigned char[]){127, 4, 0, 0, 0, 0}, 6);
   PRINTED(path, 512, "%s/sys/firmware/dmi/tables/DMI", scene->root);
   make_folders(path);
-  FILE *stream = fopen(path, "w");
-  assert_non_null(stream);
-  size = length > 0 ? length : size + 6;
-  assert_int_equal(fwrite(table, 1, size, stream), size);
-  assert_int_equal(fclose(stream), 0);
+  bytes_write(path, (struct bytes){(char *)table, length > 0 ? length : size + 6});
 }
 
 /* Modules without a speed, and a table that is cut in the second of them. */
@@ -370,10 +357,7 @@ static void lay_out_bridge(const struct scene *scene, const char *address, unsig
   config[0x226] = control;
   PRINTED(path, 512, "%s/sys/bus/pci/devices/%s/config", scene->root, address);
   make_folders(path);
-  FILE *stream = fopen(path, "w");
-  assert_non_null(stream);
-  assert_int_equal(fwrite(config, 1, length, stream), length);
-  assert_int_equal(fclose(stream), 0);
+  bytes_write(path, (struct bytes){(char *)config, length});
 }
 
 static void assert_gpu_fact(const struct scene *scene, const char *name, int32_t gpu,

@@ -14,15 +14,10 @@ static struct machine *played; /* what the file says */
 static struct machine *seen;   /* what the probe says */
 
 static char *text_of(const struct machine *machine) {
-  char *text = NULL;
-  size_t length = 0;
   struct error err = {0};
-  FILE *stream = open_memstream(&text, &length);
-  if (stream == NULL || machine_file_save(stream, machine, &err) != STATUS_OK ||
-      fclose(stream) != 0) {
-    abort();
-  }
-  return text;
+  CAPTURE(out);
+  assert_ok(machine_file_save(out.stream, machine, &err), &err);
+  return capture_take(&out);
 }
 
 /* All but what is of the host that runs the test: its name, its facts, its free memory. */

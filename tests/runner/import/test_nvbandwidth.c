@@ -173,23 +173,19 @@ TEST(text_gives_what_the_json_gives) {
   assert_ok(nvbandwidth_read(HAUL_SOURCE_DIR "/tests/data/nvbandwidth-0.8-4xH200.json", &arena,
                              &json, err),
             err);
-  SCOPED(memory_free) char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  assert_non_null(out);
-  (void)fprintf(out, "nvbandwidth Version: v0.8\nBuilt from Git version: v0.8\n\n"
-                     "CUDA Runtime Version: 13000\nCUDA Driver Version: 13000\n"
-                     "Driver Version: 580.159.04\n\nvm\n");
+  CAPTURE(out);
+  (void)fprintf(out.stream, "nvbandwidth Version: v0.8\nBuilt from Git version: v0.8\n\n"
+                            "CUDA Runtime Version: 13000\nCUDA Driver Version: 13000\n"
+                            "Driver Version: 580.159.04\n\nvm\n");
   for (unsigned i = 0; i < 4; i++) {
-    (void)fprintf(out, "Device %u: NVIDIA H200 (00000000:00:%02x)\n", i, 6 + i);
+    (void)fprintf(out.stream, "Device %u: NVIDIA H200 (00000000:00:%02x)\n", i, 6 + i);
   }
-  (void)fprintf(out, "\n");
+  (void)fprintf(out.stream, "\n");
   for (size_t i = 0; i < json.test_count; i++) {
-    print_test(out, &json.tests[i], json.tests[i].rows == 1 ? 1 : 4);
+    print_test(out.stream, &json.tests[i], json.tests[i].rows == 1 ? 1 : 4);
   }
-  (void)fprintf(out, "NOTE: The reported results may not reflect the full capabilities.\n");
-  assert_int_equal(fclose(out), 0);
-  assert_ok(parse(text, &arena, &file, err), err);
+  (void)fprintf(out.stream, "NOTE: The reported results may not reflect the full capabilities.\n");
+  assert_ok(parse(capture_text(&out), &arena, &file, err), err);
   assert_true(file.rounded);
   assert_false(json.rounded);
   assert_int_equal(file.version, json.version);

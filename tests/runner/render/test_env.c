@@ -23,27 +23,19 @@ static struct machine *load(const char *name) {
 }
 
 static char *print(const struct machine *machine, unsigned width, bool colour) {
-  char *text = NULL;
-  size_t length = 0;
   struct error err = {0};
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
-  const struct table_options options = {.stream = stream, .width = width, .colour = colour};
+  CAPTURE(out);
+  const struct table_options options = {.stream = out.stream, .width = width, .colour = colour};
   assert_ok(env_print(machine, &options, &err), &err);
-  assert_int_equal(fclose(stream), 0);
-  return text;
+  return capture_take(&out);
 }
 
 static json_t *print_json(const struct machine *machine) {
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
   struct error err = {0};
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
-  assert_ok(env_print_json(machine, stream, &err), &err);
-  assert_int_equal(fclose(stream), 0);
+  CAPTURE(out);
+  assert_ok(env_print_json(machine, out.stream, &err), &err);
   json_error_t problem;
-  json_t *root = json_loadb(text, length, 0, &problem);
+  json_t *root = json_loads(capture_text(&out), 0, &problem);
   assert_non_null(root);
   return root;
 }

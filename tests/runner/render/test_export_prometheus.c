@@ -100,15 +100,12 @@ static char *print(struct results *results, struct comparison *const *comparison
   SCOPED(arena_fini) struct arena arena = {0};
   struct error err = {0};
   size_t count = 0;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *stream = open_memstream(&text, &size);
-  assert_non_null(stream);
+  CAPTURE(out);
   const struct latest_case *latest = latest_cases(results, &arena, &count);
-  assert_ok(prometheus_print(results, latest, count, comparisons, comparison_count, stream, &err),
-            &err);
-  (void)fclose(stream);
-  return text;
+  assert_ok(
+      prometheus_print(results, latest, count, comparisons, comparison_count, out.stream, &err),
+      &err);
+  return capture_take(&out);
 }
 
 static void assert_line(const char *text, const char *line) {

@@ -27,14 +27,11 @@ TEST(a_part_of_several_hosts_is_named_once) {
                                     .part_count = 1,
                                     .cases = 390,
                                     .hosts = 5};
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream(&text, &length);
-  const struct table_options options = {.stream = stream};
+  CAPTURE(out);
+  const struct table_options options = {.stream = out.stream};
   assert_ok(outliers_print(&results, &outliers, false, &options, err), err);
-  assert_int_equal(fclose(stream), 0);
   assert_string_equal(
-      text,
+      capture_text(&out),
       "gpu1 of n2 is 3.1 to 4.3 % slower than its peers (GPU-7): 27 of 28 cases, in up, peers\n"
       "\n"
       "1 slow; 390 results compared with their peers on 5 nodes\n");

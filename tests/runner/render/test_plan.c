@@ -40,15 +40,11 @@ static struct plan *make_plan(struct machine *machine) {
 /* Owned by the caller. */
 static char *render_within(const struct plan *plan, bool details, enum output_format format,
                            unsigned width) {
-  char *text = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
-  const struct table_options options = {.format = format, .stream = stream, .width = width};
+  CAPTURE(out);
+  const struct table_options options = {.format = format, .stream = out.stream, .width = width};
   struct error err;
   assert_ok(plan_render(plan, 5, details, &options, &err), &err);
-  assert_int_equal(fclose(stream), 0);
-  return text;
+  return capture_take(&out);
 }
 
 static char *render(const struct plan *plan, enum output_format format) {

@@ -10,19 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[FOLDER_PATH_MAX];
 
 static int set_up(void **state) {
-  (void)snprintf(folder, sizeof folder, "/tmp/haul-test-lock-XXXXXX");
-  return mkdtemp(folder) == NULL;
-}
-
-static int remove_entry(const char *path, const struct stat *facts, int type, struct FTW *at) {
-  return remove(path);
+  folder_make(folder);
+  return 0;
 }
 
 static int tear_down(void **state) {
-  return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+  folder_remove(folder);
+  return 0;
 }
 
 TEST_GROUP(set_up, tear_down);

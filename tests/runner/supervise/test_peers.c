@@ -255,25 +255,14 @@ static int run_trial(const struct combination *of, const char *folder) {
 
 /* ---- all trials ---- */
 
-static pid_t start_trial(const struct combination *of, char folder[64]) {
-  (void)snprintf(folder, 64, "/tmp/haul-peers-XXXXXX");
-  assert_non_null(mkdtemp(folder));
+static pid_t start_trial(const struct combination *of, char folder[FOLDER_PATH_MAX]) {
+  folder_make(folder);
   const pid_t pid = fork();
   if (pid == 0) {
     _exit(run_trial(of, folder));
   }
   assert_true(pid > 0);
   return pid;
-}
-
-static void remove_folder(const char *folder) {
-  static const char *const names[] = {"faults.toml", "begun", "held"};
-  char path[128];
-  for (size_t i = 0; i < COUNT_OF(names); i++) {
-    (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    (void)unlink(path);
-  }
-  assert_int_equal(rmdir(folder), 0);
 }
 
 /* Files whose pages a process left; folders are those of tests beside this one. */
@@ -291,7 +280,7 @@ static size_t count_shared_files(void) {
 
 struct running {
   pid_t pid; /* 0 = none */
-  char folder[64];
+  char folder[FOLDER_PATH_MAX];
 };
 
 /* Wait for one of them. Other children were left behind by those that have ended. */
@@ -303,7 +292,7 @@ static void await_one(struct running *running, unsigned *failed, unsigned *orpha
     if (running[i].pid == pid) {
       running[i].pid = 0;
       *failed += !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS);
-      remove_folder(running[i].folder);
+      folder_remove(running[i].folder);
       return;
     }
   }

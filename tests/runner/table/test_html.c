@@ -6,13 +6,9 @@
 #include <math.h>
 
 static char *escaped(const char *text) {
-  char *all = NULL;
-  size_t length = 0;
-  FILE *page = open_memstream(&all, &length);
-  assert_non_null(page);
-  html_print(page, "%s", text);
-  assert_int_equal(fclose(page), 0);
-  return all;
+  CAPTURE(out);
+  html_print(out.stream, "%s", text);
+  return capture_take(&out);
 }
 
 static void expect_escaped(const char *text, const char *expected) {
@@ -72,8 +68,6 @@ static void end(const struct row_sink *sink) {
 
 TEST(rows_become_a_table) {
   SCOPED(result_set_fini) struct result_set set;
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
   result_set_init(&set, 2);
   begin(&set.sink);
   put(&set.sink, "<up>", "ok", 55.25);
@@ -86,11 +80,10 @@ TEST(rows_become_a_table) {
   assert_null(result_set_optional(&set, 2, "block"));
   assert_null(result_set_optional(&set, 0, "no such column"));
   assert_string_equal(result_set_text(&set, 0, "no such column"), "");
-  FILE *page = open_memstream(&text, &length);
-  assert_non_null(page);
-  html_table(page, &set,
+  CAPTURE(out);
+  html_table(out.stream, &set,
              &(struct html_table_options){.caption = "Blocks & rates", .more = "haul query"});
-  assert_int_equal(fclose(page), 0);
+  const char *text = capture_text(&out);
   assert_markup(text);
   assert_contains(text, "Blocks &amp; rates</caption>");
   assert_contains(text, "<th scope=\"col\">block</th>");

@@ -22,22 +22,18 @@ static struct machine *load_shipped(const char *name) {
   return machine;
 }
 
-static char *save_text(const struct machine *machine, size_t *length) {
-  char *text = NULL;
+static char *save_text(const struct machine *machine) {
   struct error err = {0};
-  FILE *stream = open_memstream(&text, length);
-  assert_non_null(stream);
-  assert_ok(machine_file_save(stream, machine, &err), &err);
-  assert_int_equal(fclose(stream), 0);
-  return text;
+  CAPTURE(out);
+  assert_ok(machine_file_save(out.stream, machine, &err), &err);
+  return capture_take(&out);
 }
 
 static void assert_round_trip(const struct machine *machine) {
-  size_t length = 0;
-  SCOPED(memory_free) char *text = save_text(machine, &length);
+  SCOPED(memory_free) char *text = save_text(machine);
   SCOPED(memory_free) struct machine *again = new_machine();
   struct error err = {0};
-  if (machine_file_parse(text, length, machine->source, again, &err) != STATUS_OK) {
+  if (machine_file_parse(text, strlen(text), machine->source, again, &err) != STATUS_OK) {
     fail_msg("%u:%u: %s\n%s", err.position.line, err.position.column, err.message, text);
   }
   assert_memory_equal(machine, again, sizeof *machine);

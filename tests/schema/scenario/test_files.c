@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[FOLDER_PATH_MAX];
 
 static int make_folder(void **state) {
-  (void)snprintf(folder, sizeof folder, "%s", "/tmp/haul-test-XXXXXX");
-  return mkdtemp(folder) == NULL ? -1 : 0;
+  folder_make(folder);
+  return 0;
 }
 
 static const char *path_of(const char *name) {
@@ -19,22 +19,12 @@ static const char *path_of(const char *name) {
 }
 
 static void put(const char *name, const char *text) {
-  FILE *stream = fopen(path_of(name), "w");
-  assert_non_null(stream);
-  assert_int_equal(fwrite(text, 1, strlen(text), stream), strlen(text));
-  assert_int_equal(fclose(stream), 0);
+  write_text(path_of(name), text);
 }
 
 static int remove_folder(void **state) {
-  static const char *const names[] = {"a.toml",   "b.toml",     "c.toml",      "main.toml",
-                                      "big.toml", "sub/x.toml", "secret.toml", "a.csv",
-                                      "b.csv",    "sub"};
-  for (size_t i = 0; i < COUNT_OF(names); i++) {
-    if (remove(path_of(names[i])) != 0 && errno != ENOENT) {
-      return -1;
-    }
-  }
-  return rmdir(folder);
+  folder_remove(folder);
+  return 0;
 }
 
 TEST_GROUP(make_folder, remove_folder);

@@ -15,18 +15,6 @@ static const struct reference_file reference_files[] = {
     {HAUL_SOURCE_DIR "/schema/scenario/README.md", REFERENCE_MARK, reference_write_markdown},
 };
 
-static char *read_all(const char *path, size_t *length) {
-  FILE *stream = fopen(path, "r");
-  if (stream == NULL) {
-    fail_msg("%s is missing: build the target update_reference", path);
-  }
-  enum { FILE_MAX = 1 << 20 };
-  char *text = memory_new(1, FILE_MAX);
-  *length = fread(text, 1, FILE_MAX - 1, stream);
-  (void)fclose(stream);
-  return text;
-}
-
 /* How much of the text stays. */
 static size_t kept_length(const struct reference_file *file, const char *text) {
   const char *mark = file->mark != NULL ? strstr(text, file->mark) : NULL;
@@ -38,16 +26,11 @@ static size_t kept_length(const struct reference_file *file, const char *text) {
 
 TEST(committed_files_are_what_the_table_gives) {
   for (size_t i = 0; i < COUNT_OF(reference_files); i++) {
-    SCOPED(memory_free) char *made = NULL;
-    size_t made_length = 0;
-    FILE *stream = open_memstream(&made, &made_length);
-    assert_non_null(stream);
-    assert_ok(reference_files[i].write(stream, err), err);
-    assert_int_equal(fclose(stream), 0);
-    size_t length = 0;
-    SCOPED(memory_free) char *committed = read_all(reference_files[i].path, &length);
-    const size_t kept = kept_length(&reference_files[i], committed);
-    if (length - kept != made_length || memcmp(made, committed + kept, made_length) != 0) {
+    CAPTURE(made);
+    assert_ok(reference_files[i].write(made.stream, err), err);
+    SCOPED(bytes_fini) struct bytes committed = bytes_read(reference_files[i].path);
+    const size_t kept = kept_length(&reference_files[i], committed.data);
+    if (strcmp(capture_text(&made), committed.data + kept) != 0) {
       fail_msg("%s is out of date: build the target update_reference", reference_files[i].path);
     }
   }
@@ -97,11 +80,10 @@ TEST(keys_for_set_are_complete) {
 static int write_files(void) {
   for (size_t i = 0; i < COUNT_OF(reference_files); i++) {
     struct error err = {0};
-    size_t length = 0;
-    SCOPED(memory_free) char *committed = read_all(reference_files[i].path, &length);
-    const size_t kept = kept_length(&reference_files[i], committed);
+    SCOPED(bytes_fini) struct bytes committed = bytes_read(reference_files[i].path);
+    const size_t kept = kept_length(&reference_files[i], committed.data);
     FILE *stream = fopen(reference_files[i].path, "w");
-    if (stream == NULL || fwrite(committed, 1, kept, stream) != kept ||
+    if (stream == NULL || fwrite(committed.data, 1, kept, stream) != kept ||
         reference_files[i].write(stream, &err) != STATUS_OK || fclose(stream) != 0) {
       (void)fprintf(stderr, "cannot write %s: %s\n", reference_files[i].path, err.message);
       return 1;

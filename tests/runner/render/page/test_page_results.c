@@ -11,12 +11,9 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
   static const struct plot_curve curve = {"", points, 3, NULL};
   struct result_set rows;
   struct page_results results;
-  char *text = NULL;
-  size_t length = 0;
-  FILE *page = open_memstream(&text, &length);
-  assert_non_null(page);
+  CAPTURE(out);
   said_rows(&rows, said, count);
-  page_results_init(&results, page, "run-7");
+  page_results_init(&results, out.stream, "run-7");
   if (chart != NULL) {
     const struct plot plot = {.title = chart,
                               .x_name = "size",
@@ -29,9 +26,8 @@ static char *page_of(const struct said *said, size_t count, const char *chart) {
   run_result_print(&rows, NULL, &(struct run_result_options){0}, &results.document);
   page_results_fini(&results);
   result_set_fini(&rows);
-  assert_int_equal(fclose(page), 0);
-  assert_markup(text);
-  return text;
+  assert_markup(capture_text(&out));
+  return capture_take(&out);
 }
 
 #define PAIR(a, b)                                                                                 \

@@ -179,20 +179,24 @@ TEST(curves_without_a_letter_are_counted) {
 /* ---- rows as curves ---- */
 
 struct output {
-  char *text;
-  size_t size;
-  FILE *stream;
+  struct capture capture;
   struct curves *curves;
 };
 
+static void output_fini(struct output *output) {
+  capture_fini(&output->capture);
+}
+
+/* Declares an output of rows with these columns. */
+#define OUTPUT(columns)                                                                            \
+  SCOPED(output_fini) struct output output;                                                        \
+  start(&output, columns, COUNT_OF(columns))
 static void start(struct output *output, const char *const *columns, size_t count) {
   struct error err = {0};
-  *output = (struct output){0};
-  output->stream = open_memstream(&output->text, &output->size);
+  capture_init(&output->capture);
   output->curves =
-      curves_new(output->stream, &(struct plot_style){.width = 50, .height = 5}, "none");
-  const struct row_sink *sink = curves_sink(output->curves);
-  assert_ok(sink_begin(sink, columns, count, &err), &err);
+      curves_new(output->capture.stream, &(struct plot_style){.width = 50, .height = 5}, "none");
+  assert_ok(sink_begin(curves_sink(output->curves), columns, count, &err), &err);
 }
 
 static void add(const struct output *output, const struct cell *cells) {
@@ -203,59 +207,51 @@ static void add(const struct output *output, const struct cell *cells) {
 }
 
 static enum status finish(struct output *output, struct error *err) {
-  const struct row_sink *sink = curves_sink(output->curves);
-  const enum status status = sink_end(sink, err);
+  const enum status status = sink_end(curves_sink(output->curves), err);
   curves_free(output->curves);
-  assert_int_equal(fclose(output->stream), 0);
+  (void)capture_text(&output->capture);
   return status;
 }
 
 TEST(text_before_x_names_the_curve) {
   static const char *const columns[] = {"block", "path", "size_bytes", "none", "gbps", "status"};
-  struct output output;
-  start(&output, columns, 6);
+  OUTPUT(columns);
   for (int i = 0; i < 4; i++) {
     add(&output,
         (struct cell[]){cell_text(i % 2 == 0 ? "up" : "down"), cell_text("gpu0"),
                         cell_integer(1024 << i), cell_null(), cell_real(i + 1), cell_text("ok")});
   }
   assert_ok(finish(&output, err), err);
-  assert_contains(output.text, "GB/s\n");
-  assert_contains(output.text, "  a  up gpu0\n  b  down gpu0\n");
-  assert_contains(output.text, "1KiB");
-  assert_contains(output.text, " size\n");
-  assert_null(strstr(output.text, "ok"));
-  free(output.text);
+  assert_contains(output.capture.text, "GB/s\n");
+  assert_contains(output.capture.text, "  a  up gpu0\n  b  down gpu0\n");
+  assert_contains(output.capture.text, "1KiB");
+  assert_contains(output.capture.text, " size\n");
+  assert_null(strstr(output.capture.text, "ok"));
 }
 
 TEST(every_number_is_a_curve_without_names) {
   static const char *const columns[] = {"threads", "gbps_low", "gbps_high", "ns"};
-  struct output output;
-  start(&output, columns, 4);
+  OUTPUT(columns);
   add(&output, (struct cell[]){cell_integer(1), cell_real(4), cell_real(5), cell_integer(7)});
   add(&output, (struct cell[]){cell_integer(2), cell_null(), cell_real(6), cell_integer(8)});
   assert_ok(finish(&output, err), err);
-  assert_contains(output.text, "  a  gbps_low (behind others)\n  b  gbps_high\n  c  ns\n");
-  assert_null(strstr(output.text, "GB/s")); /* they have no unit in common */
-  assert_contains(output.text, " threads\n");
-  free(output.text);
+  assert_contains(output.capture.text, "  a  gbps_low (behind others)\n  b  gbps_high\n  c  ns\n");
+  assert_null(strstr(output.capture.text, "GB/s")); /* they have no unit in common */
+  assert_contains(output.capture.text, " threads\n");
 }
 
 TEST(an_axis_says_its_unit) {
   static const char *const columns[] = {"path", "load_gbps", "ns"};
-  struct output output;
-  start(&output, columns, 3);
+  OUTPUT(columns);
   add(&output, (struct cell[]){cell_text("gpu0"), cell_real(10), cell_integer(700)});
   add(&output, (struct cell[]){cell_text("gpu0"), cell_real(50), cell_integer(900)});
   assert_ok(finish(&output, err), err);
-  assert_contains(output.text, " load, GB/s\n");
-  free(output.text);
+  assert_contains(output.capture.text, " load, GB/s\n");
 }
 
 TEST(plots_and_axes_have_columns) {
   static const char *const columns[] = {"plot", "curve", "axis", "x", "gbps", "ns"};
-  struct output output;
-  start(&output, columns, 6);
+  OUTPUT(columns);
   for (int i = 1; i < 4; i++) {
     add(&output, (struct cell[]){cell_text("rates"), cell_text("c"), cell_text("size_bytes"),
                                  cell_integer(1024 * i), cell_real(i), cell_null()});
@@ -263,12 +259,11 @@ TEST(plots_and_axes_have_columns) {
                                  cell_integer(i), cell_null(), cell_real(i)});
   }
   assert_ok(finish(&output, err), err);
-  const char *times = strstr(output.text, "\n\ntimes\nns\n");
+  const char *times = strstr(output.capture.text, "\n\ntimes\nns\n");
   assert_non_null(times);
-  assert_int_equal(strncmp(output.text, "rates\nGB/s\n", 11), 0);
+  assert_int_equal(strncmp(output.capture.text, "rates\nGB/s\n", 11), 0);
   assert_contains(times, " host threads\n");
   assert_null(strstr(times, "KiB"));
-  free(output.text);
 }
 
 /* What a second line says of a plot counts for that plot. */
@@ -291,9 +286,8 @@ TEST(saved_query_says_what_is_drawn) {
                                         "peak_gbps", "percent_of_peak", "remark"};
   struct saved_query saved;
   SCOPED(arena_fini) struct arena arena = {0};
-  struct output output;
   assert_ok(saved_query_find("grid-sweep", &arena, &saved, err), err);
-  start(&output, columns, 8);
+  OUTPUT(columns);
   curves_draw_as(output.curves, &saved);
   for (int i = 0; i < 3; i++) {
     add(&output,
@@ -301,104 +295,94 @@ TEST(saved_query_says_what_is_drawn) {
                         cell_real(80), cell_real(100), cell_real(40), cell_null()});
   }
   assert_ok(finish(&output, err), err);
-  assert_string_equal(output.text, "GB/s\n"
-                                   " 100 +............................................\n"
-                                   "     |:                    :                     :\n"
-                                   "  50 +a....................a.....................a\n"
-                                   "     |:                    :                     :\n"
-                                   "   0 +:                    :                     :\n"
-                                   "     +---------------------+---------------------+\n"
-                                   "                          50                   100\n"
-                                   "                                            blocks\n"
-                                   "  a  gpu0\n"
-                                   "  .  theoretical peak 100 GB/s\n");
-  free(output.text);
+  assert_string_equal(output.capture.text, "GB/s\n"
+                                           " 100 +............................................\n"
+                                           "     |:                    :                     :\n"
+                                           "  50 +a....................a.....................a\n"
+                                           "     |:                    :                     :\n"
+                                           "   0 +:                    :                     :\n"
+                                           "     +---------------------+---------------------+\n"
+                                           "                          50                   100\n"
+                                           "                                            blocks\n"
+                                           "  a  gpu0\n"
+                                           "  .  theoretical peak 100 GB/s\n");
+  output_fini(&output);
 
   /* Nothing but the peak is known: it is not drawn as if measured. */
-  start(&output, columns, 8);
+  start(&output, columns, COUNT_OF(columns));
   curves_draw_as(output.curves, &saved);
   add(&output,
       (struct cell[]){cell_text("gpu0"), cell_integer(1), cell_null(), cell_null(), cell_null(),
                       cell_real(4800), cell_null(), cell_text("failed: out of memory")});
   assert_ok(finish(&output, err), err);
-  assert_string_equal(output.text, "nothing to draw: no row of 1 has a number; the first: failed: "
-                                   "out of memory\n");
-  free(output.text);
+  assert_string_equal(output.capture.text,
+                      "nothing to draw: no row of 1 has a number; the first: failed: "
+                      "out of memory\n");
 }
 
 /* Of other SQL, too: low and high are no curves, the peak is a line. */
 TEST(ends_and_peaks_are_no_curves) {
   static const char *const columns[] = {"n", "gbps", "gbps_low", "gbps_high", "peak_gbps", "ns"};
-  struct output output;
-  start(&output, columns, 6);
+  OUTPUT(columns);
   for (int i = 1; i < 4; i++) {
     add(&output, (struct cell[]){cell_integer(i), cell_real(i), cell_real(i - 0.5),
                                  cell_real(i + 0.5), cell_real(9), cell_real(7)});
   }
   assert_ok(finish(&output, err), err);
-  assert_contains(output.text, "  a  gbps\n  b  ns\n  .  theoretical peak 9 ");
-  assert_null(strstr(output.text, "low"));
-  free(output.text);
+  assert_contains(output.capture.text, "  a  gbps\n  b  ns\n  .  theoretical peak 9 ");
+  assert_null(strstr(output.capture.text, "low"));
 }
 
 TEST(a_picture_stands_alone) {
   static const char *const columns[] = {"plot", "curve", "n", "gbps", "low", "high"};
-  struct output output;
-  start(&output, columns, 6);
+  OUTPUT(columns);
   curves_as_picture(output.curves);
   for (int i = 0; i < 6; i++) {
     add(&output, (struct cell[]){cell_text(i % 2 == 0 ? "a & b" : "c"), cell_text("k"),
                                  cell_integer(i), cell_real(10 + i), cell_real(5), cell_real(20)});
   }
   assert_ok(finish(&output, err), err);
-  assert_markup(output.text);
-  assert_contains(output.text, "<style>");
-  assert_contains(output.text, "a &amp; b</text>");
-  assert_contains(output.text, "<path class=\"bar c0\" d=\"M");
-  assert_lacks(output.text, "var(");
-  assert_lacks(output.text, "nan");
-  free(output.text);
+  assert_markup(output.capture.text);
+  assert_contains(output.capture.text, "<style>");
+  assert_contains(output.capture.text, "a &amp; b</text>");
+  assert_contains(output.capture.text, "<path class=\"bar c0\" d=\"M");
+  assert_lacks(output.capture.text, "var(");
+  assert_lacks(output.capture.text, "nan");
+  output_fini(&output);
 
-  start(&output, columns, 6);
+  start(&output, columns, COUNT_OF(columns));
   curves_as_picture(output.curves);
   assert_int_equal(finish(&output, err), STATUS_NOT_FOUND);
-  free(output.text);
 }
 
 TEST(what_is_no_curve_is_told) {
   static const char *const columns[] = {"name", "gbps"};
-  struct output output;
-  start(&output, columns, 2);
+  OUTPUT(columns);
   assert_ok(finish(&output, err), err);
-  assert_string_equal(output.text, "none\n");
-  free(output.text);
+  assert_string_equal(output.capture.text, "none\n");
+  output_fini(&output);
 
-  start(&output, columns, 2);
+  start(&output, columns, COUNT_OF(columns));
   add(&output, (struct cell[]){cell_text("a"), cell_real(1)});
   assert_fails(finish(&output, err), STATUS_USAGE, err, "a column of numbers for x");
-  free(output.text);
 }
 
 TEST(there_are_limits) {
   static const char *const columns[] = {"plot", "x", "y"};
-  struct output output;
-  start(&output, columns, 3);
+  OUTPUT(columns);
   char name[16];
   for (int i = 0; i <= CURVES_PLOTS_MAX; i++) {
     (void)snprintf(name, sizeof name, "p%d", i);
     add(&output, (struct cell[]){cell_text(name), cell_integer(i), cell_integer(i)});
   }
   assert_int_equal(finish(&output, err), STATUS_UNSUPPORTED);
-  free(output.text);
+  output_fini(&output);
 
-  start(&output, columns, 3);
+  start(&output, columns, COUNT_OF(columns));
   const struct cell cells[] = {cell_null(), cell_integer(1), cell_integer(1)};
   for (int i = 0; i < CURVES_ROWS_MAX; i++) {
     add(&output, cells);
   }
-  const struct row_sink *sink = curves_sink(output.curves);
-  assert_int_equal(sink_row(sink, cells, err), STATUS_UNSUPPORTED);
+  assert_int_equal(sink_row(curves_sink(output.curves), cells, err), STATUS_UNSUPPORTED);
   curves_free(output.curves);
-  assert_int_equal(fclose(output.stream), 0);
-  free(output.text);
 }

@@ -471,51 +471,41 @@ static void drop_summaries(char *text) {
 static void check_text(struct world *world, const struct result_set *rows,
                        const struct collector *collector, unsigned width) {
   struct error err;
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream(&text, &length);
+  CAPTURE(out);
   struct document document;
-  assert_non_null(stream);
-  document_begin(&document, &(struct table_options){.stream = stream, .width = width}, &err);
+  document_begin(&document, &(struct table_options){.stream = out.stream, .width = width}, &err);
   run_result_print(rows, NULL, &(struct run_result_options){0}, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
-  assert_int_equal(fclose(stream), 0);
-  drop_summaries(text);
-  count_numbers(world, collector, text, " \n", "the text does not show a case once");
+  drop_summaries(capture_text(&out));
+  count_numbers(world, collector, capture_text(&out), " \n",
+                "the text does not show a case once");
 }
 
 static void check_page(struct world *world, const struct result_set *rows,
                        const struct collector *collector) {
   struct page_results results;
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
-  FILE *page = open_memstream(&text, &length);
-  assert_non_null(page);
-  page_results_init(&results, page, "run-1");
+  CAPTURE(out);
+  page_results_init(&results, out.stream, "run-1");
   run_result_print(rows, NULL, &(struct run_result_options){0}, &results.document);
   page_results_fini(&results);
-  assert_int_equal(fclose(page), 0);
-  count_numbers(world, collector, text, "<>", "the page does not show a case once");
+  count_numbers(world, collector, capture_text(&out), "<>",
+                "the page does not show a case once");
 }
 
 /* One object for each place, with its number. */
 static void check_json(struct world *world, const struct result_set *rows) {
   struct error err;
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
+  CAPTURE(out);
   struct table *table =
-      table_new(&(struct table_options){.format = OUTPUT_JSONL, .stream = stream});
+      table_new(&(struct table_options){.format = OUTPUT_JSONL, .stream = out.stream});
   assert_int_equal(result_set_send(rows, table_sink(table), &err), STATUS_OK);
   table_free(table);
-  assert_int_equal(fclose(stream), 0);
   for (size_t i = 0; i < world->place_count; i++) {
     const struct expected *place = &world->places[i];
     const struct case_def *def = &place->measured->def;
     const char *begin = arena_format(&world->arena, "{\"case\":\"%s\",\"block\":\"%s\",",
                                      place->name, place->block);
-    const char *object = strstr(text, begin);
+    const char *object = strstr(capture_text(&out), begin);
     if (object == NULL || strstr(object + 1, begin) != NULL) {
       world_fail(world, "JSON does not have a case once", place);
       return;
@@ -576,11 +566,11 @@ static void check_world(struct world *world, struct record *record, struct query
 TEST(every_case_stands_once_in_its_block) {
   static const char *const MACHINES[] = {"h200x4.toml",  "h100x8-nvlink.toml", "gh200.toml",
                                          "gb200x4.toml", "l40sx4-pcie.toml",   "no-gpu.toml"};
-  char folder[] = "/tmp/haul-layout-XXXXXX";
+  char folder[FOLDER_PATH_MAX];
   struct record *record = NULL;
   struct query *query = NULL;
   unsigned long valid = 0;
-  assert_non_null(mkdtemp(folder));
+  folder_make(folder);
   PRINTED(path, 64, "%s/results.db", folder);
   assert_int_equal(record_open(path, &record, err), STATUS_OK);
   assert_int_equal(query_open(path, &query, err), STATUS_OK);
@@ -598,8 +588,7 @@ TEST(every_case_stands_once_in_its_block) {
   }
   query_close(query);
   record_close(record);
-  (void)unlink(path);
-  (void)rmdir(folder);
+  folder_remove(folder);
   print_message("%lu of %lu scenarios had something to measure\n", valid, seed_count);
   assert_true(valid * 4 > seed_count);
 }

@@ -23,18 +23,15 @@ static struct matrix matrix_of(const char *const *rows, size_t row_count,
 
 /* To be freed. */
 static char *printed(const struct matrix *matrix, unsigned width, bool colour) {
-  char *text = NULL;
-  size_t length = 0;
   struct error err;
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
+  CAPTURE(out);
   struct document document;
   document_begin(&document,
-                 &(struct table_options){.stream = stream, .width = width, .colour = colour}, &err);
+                 &(struct table_options){.stream = out.stream, .width = width, .colour = colour},
+                 &err);
   matrix_print(matrix, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
-  assert_int_equal(fclose(stream), 0);
-  return text;
+  return capture_take(&out);
 }
 
 static void expect_matrix(const struct matrix *matrix, unsigned width, bool colour,

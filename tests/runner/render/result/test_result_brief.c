@@ -123,18 +123,14 @@ TEST(the_answer_stands_at_the_end) {
 
 static void expect_answer(const struct said *said, size_t count, const char *expected) {
   SCOPED(result_set_fini) struct result_set rows;
-  SCOPED(memory_free) char *text = NULL;
-  size_t length = 0;
   struct document document;
   struct error err;
   said_rows(&rows, said, count);
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
-  document_begin(&document, &(struct table_options){.stream = stream}, &err);
+  CAPTURE(out);
+  document_begin(&document, &(struct table_options){.stream = out.stream}, &err);
   run_result_answer(&rows, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
-  assert_int_equal(fclose(stream), 0);
-  assert_string_equal(text, expected);
+  assert_string_equal(capture_text(&out), expected);
 }
 
 /* What failed is said first, and its place is not judged by a smaller size, another memory or
