@@ -2,7 +2,6 @@
 
 #include "kernels/kernels.h"
 
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,18 +101,6 @@ CUfunction find_kernel(const struct cuda_driver *driver, const char *name) {
   CHECK_OK(driver->cuModuleGetFunction(&function, module, name));
   CHECK_OK(driver->cuModuleUnload(module));
   return function;
-}
-
-void find_function(const struct cuda_driver *driver, const char *name, int version,
-                   void *function) {
-  cuGetProcAddress_v2_function get_address;
-  CUdriverProcAddressQueryResult found;
-  void *address = dlsym(driver->library, "cuGetProcAddress_v2");
-  CHECK(address != NULL);
-  memcpy(&get_address, &address, sizeof address);
-  CHECK_OK(get_address(name, &address, version, CU_GET_PROC_ADDRESS_DEFAULT, &found));
-  CHECK(found == CU_GET_PROC_ADDRESS_SUCCESS);
-  memcpy(function, &address, sizeof address);
 }
 
 CUevent record(const struct cuda_driver *driver, CUstream stream) {

@@ -3,8 +3,8 @@
  * assertions there. Includes cmocka. */
 #pragma once
 
+#include "engine/cuda/driver.h"
 #include "tests/cmocka.h"
-#include "tests/fake_cuda/own_functions.h"
 
 #define CHECK(condition)                                                                           \
   do {                                                                                             \
@@ -80,11 +80,6 @@ CUdeviceptr new_memory(const struct cuda_driver *driver, size_t size_bytes);
 unsigned char *new_pinned(const struct cuda_driver *driver, size_t size_bytes);
 CUevent new_event(const struct cuda_driver *driver);
 CUfunction find_kernel(const struct cuda_driver *driver, const char *name);
-/* A function that engine/cuda/driver.h does not list: FIND(driver, cuX, 3020) declares cuX_. */
-#define FIND(driver, name, version)                                                                \
-  name##_function name##_;                                                                         \
-  find_function(driver, #name, version, &name##_)
-void find_function(const struct cuda_driver *driver, const char *name, int version, void *function);
 /* Launch a gate that waits for *flag to become 1. */
 void launch_gate(const struct cuda_driver *driver, CUstream stream, const uint32_t *flag,
                  const uint32_t *report, uint64_t timeout_ns);

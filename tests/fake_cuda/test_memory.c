@@ -80,8 +80,6 @@ CASE(host_memory_is_registered_once) {
 
 CASE(strided_copies_skip) {
   (void)use_gpu(driver, 0);
-  FIND(driver, cuMemcpy2DAsync, 3020);
-  FIND(driver, cuMemcpy3DAsync, 3020);
   CUstream stream = new_stream(driver);
   CUdeviceptr device = new_memory(driver, 4096);
   unsigned char *host = new_pinned(driver, 8192);
@@ -100,7 +98,7 @@ CASE(strided_copies_skip) {
                         .dstPitch = 16,
                         .WidthInBytes = 16,
                         .Height = 3};
-  CHECK_OK(cuMemcpy2DAsync_(&rows, stream));
+  CHECK_OK(driver->cuMemcpy2DAsync(&rows, stream));
   CUDA_MEMCPY3D planes = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                           .srcDevice = device,
                           .srcPitch = 64,
@@ -112,9 +110,9 @@ CASE(strided_copies_skip) {
                           .WidthInBytes = 4,
                           .Height = 2,
                           .Depth = 2};
-  CHECK_OK(cuMemcpy3DAsync_(&planes, stream));
+  CHECK_OK(driver->cuMemcpy3DAsync(&planes, stream));
   rows.WidthInBytes = 17;
-  CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE, cuMemcpy2DAsync_(&rows, stream));
+  CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE, driver->cuMemcpy2DAsync(&rows, stream));
   CHECK_OK(driver->cuStreamSynchronize(stream));
   for (size_t row = 0; row < 3; row++) {
     CHECK(memcmp(host + 4096 + 16 * row, host + 64 * (row + 1) + 8, 16) == 0);
@@ -125,33 +123,29 @@ CASE(strided_copies_skip) {
 
 CASE(managed_memory_moves) {
   (void)use_gpu(driver, 0);
-  FIND(driver, cuMemAllocManaged, 6000);
-  FIND(driver, cuMemPrefetchAsync, 8000);
-  FIND(driver, cuMemRangeGetAttribute, 8000);
-  FIND(driver, cuMemAdvise, 8000);
   CUstream stream = new_stream(driver);
   CUdeviceptr managed;
   size_t size = 1 << 20;
-  CHECK_OK(cuMemAllocManaged_(&managed, size, CU_MEM_ATTACH_GLOBAL));
+  CHECK_OK(driver->cuMemAllocManaged(&managed, size, CU_MEM_ATTACH_GLOBAL));
   memset((void *)(uintptr_t)managed, 5, size); /* the host may touch it */
   CUevent start = record(driver, stream);
-  CHECK_OK(cuMemPrefetchAsync_(managed, size, 0, stream));
+  CHECK_OK(driver->cuMemPrefetchAsync(managed, size, 0, stream));
   CUevent end = record(driver, stream);
   CHECK_OK(driver->cuStreamSynchronize(stream));
   CHECK(elapsed_ns(driver, start, end) > 10000);
   int where = 99;
-  CHECK_OK(cuMemRangeGetAttribute_(&where, sizeof where,
-                                   CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, managed, size));
+  CHECK_OK(driver->cuMemRangeGetAttribute(
+      &where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, managed, size));
   CHECK(where == 0);
-  CHECK_OK(cuMemRangeGetAttribute_(&where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
-                                   managed, size));
+  CHECK_OK(driver->cuMemRangeGetAttribute(
+      &where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, managed, size));
   CHECK(where == CU_DEVICE_INVALID);
-  CHECK_OK(cuMemAdvise_(managed, size, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, CU_DEVICE_CPU));
-  CHECK_OK(cuMemRangeGetAttribute_(&where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
-                                   managed, size));
+  CHECK_OK(driver->cuMemAdvise(managed, size, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, CU_DEVICE_CPU));
+  CHECK_OK(driver->cuMemRangeGetAttribute(
+      &where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, managed, size));
   CHECK(where == CU_DEVICE_CPU);
   CUdeviceptr device = new_memory(driver, size);
-  CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE, cuMemPrefetchAsync_(device, size, 0, stream));
+  CHECK_RESULT_IS(CUDA_ERROR_INVALID_VALUE, driver->cuMemPrefetchAsync(device, size, 0, stream));
   CHECK_OK(driver->cuMemFree(managed));
 }
 

@@ -291,11 +291,11 @@ CUresult drv_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *c, CUstream stream) {
                       stream);
 }
 
-static CUresult set(const char *name, uint64_t address, uint32_t value, unsigned unit_bytes,
-                    size_t count, CUstream handle) {
+CUresult drv_cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t count,
+                             CUstream handle) {
   struct memory_place place;
-  bool inside = memory_locate(address, count * unit_bytes, &place) && place.allocation != NULL;
-  BEGIN_CALL_WITH(name, NULL, true);
+  bool inside = memory_locate(address, count, &place) && place.allocation != NULL;
+  BEGIN_CALL_WITH("cuMemsetD8Async", NULL, true);
   if (count == 0) {
     return CUDA_SUCCESS;
   }
@@ -303,23 +303,18 @@ static CUresult set(const char *name, uint64_t address, uint32_t value, unsigned
   if (stream == NULL) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  if (!inside || address % unit_bytes != 0) {
+  if (!inside) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   struct operation operation = {.kind = OPERATION_SET,
                                 .fault = call.fault,
                                 .touches = {place.allocation},
-                                .work = work_new(count * unit_bytes),
-                                .set = {place.data, value, unit_bytes, count}};
+                                .work = work_new(count),
+                                .set = {place.data, value, count}};
   if (place.place >= 0) {
-    links_add_memory(streams_links(), &operation.work, place.place, count * unit_bytes);
+    links_add_memory(streams_links(), &operation.work, place.place, count);
   }
   return call_enqueue(stream, &operation);
-}
-
-CUresult drv_cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t count,
-                             CUstream stream) {
-  return set("cuMemsetD8Async", address, value, 1, count, stream);
 }
 
 /* A stream waits for a value, or writes one. */
@@ -358,8 +353,4 @@ CUresult drv_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, uint32
   return flags != CU_STREAM_WAIT_VALUE_GEQ
              ? CUDA_ERROR_INVALID_VALUE
              : stream_value("cuStreamWaitValue32", &stream_wait_value, address, value, stream);
-}
-
-CUresult drv_cuMemsetD32Async(CUdeviceptr address, unsigned value, size_t count, CUstream stream) {
-  return set("cuMemsetD32Async", address, value, 4, count, stream);
 }

@@ -6,7 +6,6 @@
 
 #include "engine/base/macros.h"
 #include "tests/fake_cuda/driver/stream.h"
-#include "tests/fake_cuda/own_functions.h"
 
 /* X(name, version, exported symbol, type) */
 #define FAKE_FUNCTION_LIST(X)                                                                      \
@@ -53,7 +52,6 @@
   X(cuMemcpy3DAsync, 3020, cuMemcpy3DAsync_v2, cuMemcpy3DAsync)                                    \
   X(cuMemcpy3DPeerAsync, 4000, cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync)                           \
   X(cuMemsetD8Async, 3020, cuMemsetD8Async, cuMemsetD8Async)                                       \
-  X(cuMemsetD32Async, 3020, cuMemsetD32Async, cuMemsetD32Async)                                    \
   X(cuStreamCreate, 2000, cuStreamCreate, cuStreamCreate)                                          \
   X(cuStreamCreateWithPriority, 5050, cuStreamCreateWithPriority, cuStreamCreateWithPriority)      \
   X(cuCtxGetStreamPriorityRange, 5050, cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange)   \

@@ -326,15 +326,8 @@ static void carry_out_copy(const struct operation *operation) {
 }
 
 static void carry_out_set(const struct operation *operation) {
-  contents_need(operation->set.to, operation->set.count * operation->set.unit_bytes);
-  if (operation->set.unit_bytes == 1) {
-    memset(operation->set.to, (int)operation->set.value, operation->set.count);
-    return;
-  }
-  for (size_t i = 0; i < operation->set.count; i++) {
-    memcpy(operation->set.to + i * operation->set.unit_bytes, &operation->set.value,
-           operation->set.unit_bytes);
-  }
+  contents_need(operation->set.to, operation->set.count);
+  memset(operation->set.to, operation->set.value, operation->set.count);
 }
 
 /* Managed pages that a kernel touches come to its GPU, and stay; what it used comes into its L2. */

@@ -15,7 +15,6 @@
 #include "tests/fake_cuda/driver/memory.h"
 #include "tests/fake_cuda/machine/links.h"
 
-#include "tests/fake_cuda/own_functions.h"
 #include <pthread.h>
 
 struct stream;
@@ -97,8 +96,7 @@ struct operation {
     struct copy_region copy;
     struct {
       unsigned char *to;
-      uint32_t value;
-      unsigned unit_bytes;
+      unsigned char value;
       size_t count;
     } set;
     struct kernel_launch kernel;

@@ -477,8 +477,7 @@ static void check_text(struct world *world, const struct result_set *rows,
   run_result_print(rows, NULL, &(struct run_result_options){0}, &document);
   assert_int_equal(document_end(&document), STATUS_OK);
   drop_summaries(capture_text(&out));
-  count_numbers(world, collector, capture_text(&out), " \n",
-                "the text does not show a case once");
+  count_numbers(world, collector, capture_text(&out), " \n", "the text does not show a case once");
 }
 
 static void check_page(struct world *world, const struct result_set *rows,
@@ -488,8 +487,7 @@ static void check_page(struct world *world, const struct result_set *rows,
   page_results_init(&results, out.stream, "run-1");
   run_result_print(rows, NULL, &(struct run_result_options){0}, &results.document);
   page_results_fini(&results);
-  count_numbers(world, collector, capture_text(&out), "<>",
-                "the page does not show a case once");
+  count_numbers(world, collector, capture_text(&out), "<>", "the page does not show a case once");
 }
 
 /* One object for each place, with its number. */
