@@ -104,11 +104,12 @@ struct comparison_row {
   enum delta_source delta_from;
   /* Change of the figure, b over a - 1, with its 95 % interval; NAN as in diff_result. */
   double change, change_low, change_high;
-  const char *hardware;     /* which of several: "GPU-..."; NULL = the case has one row */
-  const char *reason;       /* of BROKEN, INCOMPARABLE, NEW, MISSING; may be NULL */
-  bool other_gpu;           /* INCOMPARABLE, but with compare_options.any_hardware */
-  size_t input;             /* in comparison.inputs */
-  enum rate_kind rate;      /* what the figures of the row are */
+  const char *hardware; /* which of several: "GPU-..."; NULL = the case has one row */
+  const char *node;     /* whose hardware that is, where each row is of another node; else NULL */
+  const char *reason;   /* of BROKEN, INCOMPARABLE, NEW, MISSING; may be NULL */
+  bool other_gpu;       /* INCOMPARABLE, but with compare_options.any_hardware */
+  size_t input;         /* in comparison.inputs */
+  enum rate_kind rate;  /* what the figures of the row are */
   struct case_rates *rates; /* NULL = no process visited the case again */
   enum moved moved;
 };

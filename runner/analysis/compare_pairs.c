@@ -411,9 +411,30 @@ static bool pairs_one_host(struct pairing *p) {
   return false;
 }
 
+static const struct results_environment *pairs_environment(const struct pairing *p, size_t entry) {
+  return &p->results->environments[p->results->runs[p->entries[entry].median->run].environment];
+}
+
+/* Whether the entries [first, last) are of one machine that no other entries so far are of. */
+static bool pairs_is_own_host(struct pairing *p, size_t first, size_t last) {
+  const struct results_environment *environments = p->results->environments;
+  const uint32_t host = p->host_of[pairs_environment(p, first) - environments];
+  return host != UINT32_MAX && pairs_mark(&p->hosts, host) &&
+         ALL_OF(i, last, i < first || p->host_of[pairs_environment(p, i) - environments] == host);
+}
+
 static void pairs_add_groups(struct pairing *p) {
+  struct comparison *comparison = p->comparison;
+  const size_t row = comparison->row_count;
+  bool by_node = true;
+  p->hosts.now++;
   FOR_EACH_HARDWARE(p, first, last) {
+    by_node = by_node && pairs_is_own_host(p, first, last);
     pairs_add_row(p, p->entries + first, last - first, true, NULL);
+    comparison->rows[comparison->row_count - 1].node = pairs_environment(p, first)->node;
+  }
+  for (size_t i = row; i < comparison->row_count && !by_node; i++) {
+    comparison->rows[i].node = NULL;
   }
 }
 

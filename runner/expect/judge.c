@@ -4,6 +4,7 @@
 #include "runner/expect/observed.h"
 #include "runner/record/selector.h"
 #include "runner/table/json_shape.h"
+#include "runner/table/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -106,10 +107,6 @@ void judge_number(char text[32], double value) {
   (void)snprintf(text, 32, value < 9999.5 ? "%.4g" : "%.0f", judge_shown(value));
 }
 
-const char *judge_percent(struct arena *arena, double percent) {
-  return arena_format(arena, percent < 10 ? "%.2g %%" : "%.0f %%", percent);
-}
-
 /* "55.2-55.5", "826", ">= 48" */
 static const char *judge_range(struct arena *arena, double low, double high) {
   char from[32];
@@ -176,9 +173,9 @@ static const char *judge_distance(struct arena *arena, const struct known_range 
   }
   const double end = below ? judgement->low : judgement->high;
   const double edge = below ? known->low_edge : known->high_edge;
-  const double percent = 100 * fabs(judgement->value / end - 1);
-  *tolerated = 100 * fabs(edge / end - 1);
-  return arena_format(arena, "%s %s", judge_percent(arena, percent), below ? "below" : "above");
+  *tolerated = fabs(edge / end - 1);
+  return arena_format(arena, "%s %s", text_percent(arena, fabs(judgement->value / end - 1), 2),
+                      below ? "below" : "above");
 }
 
 /* False: nothing is known but perhaps a limit. That says only of what is beyond it that it is
@@ -228,7 +225,7 @@ static bool judge_observed(struct expect_judge *judge, const struct observed *ob
   judgement->deviation = judgement->distance == NULL || !(tolerated > 0)
                              ? judgement->distance
                              : arena_format(&judge->arena, "%s (tolerance %s)", judgement->distance,
-                                            judge_percent(&judge->arena, tolerated));
+                                            text_percent(&judge->arena, tolerated, 2));
   if (known[EXPECT_REPORTS].any && judgement->statement != EXPECT_REPORTS) {
     judgement->usual =
         judge_range(&judge->arena, known[EXPECT_REPORTS].low, known[EXPECT_REPORTS].high);

@@ -33,8 +33,6 @@ struct expect_judge {
 double judge_shown(double value);
 /* The same in words: "826.1", "12190". */
 void judge_number(char text[32], double value);
-/* "8.3 %", "100 %" */
-const char *judge_percent(struct arena *arena, double percent);
 /* How many measurements a row of reports stands for. */
 unsigned judge_reports_of(const struct expect_row *row);
 /* Below a table; NULL = nothing but that it is as usual. */

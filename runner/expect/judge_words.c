@@ -1,6 +1,7 @@
 #include "runner/expect/judge_internal.h"
 
 #include "engine/base/strings.h"
+#include "runner/table/text.h"
 
 #include <string.h>
 
@@ -136,7 +137,7 @@ const char *expect_judge_cannot_tell(struct expect_judge *judge) {
                       "cannot tell: " JUDGE_CANNOT_TELL
                       ": %s; its trials vary by %s; run again when the host is quiet",
                       expect_shortfall_words(&judge->arena, &item),
-                      judge_percent(&judge->arena, 100 * item.worst->spread));
+                      text_percent(&judge->arena, item.worst->spread, 2));
 }
 
 static const char *judge_note(struct arena *arena, const char *text, size_t n, const char *what) {
@@ -149,8 +150,8 @@ static const char *judge_disturbance_words(struct arena *arena,
   const size_t others = disturbance->count - 1;
   return arena_format(arena, "%s: %s of trials were up to %s slower (%s%s)",
                       disturbance->on_host ? "host busy" : "disturbed by others",
-                      judge_percent(arena, disturbance->percent),
-                      judge_percent(arena, disturbance->slower_percent), disturbance->name,
+                      text_percent(arena, disturbance->percent / 100, 2),
+                      text_percent(arena, disturbance->slower_percent / 100, 2), disturbance->name,
                       others > 0 ? arena_format(arena, ", and %zu more", others) : "");
 }
 

@@ -351,16 +351,18 @@ static void diff_put_cells(struct diff_view *view, enum verdict verdict,
   document_row(view->document, cells);
 }
 
-static void diff_put_case(struct diff_view *view, const struct comparison_row *row, bool counts) {
+/* units: the numbers have theirs. */
+static void diff_put_case(struct diff_view *view, const struct comparison_row *row, bool counts,
+                          bool units) {
   struct arena *arena = &view->document->arena;
   const char *const words[COLUMN_COUNT] = {
       [COLUMN_VERDICT] = diff_verdict_words(arena, &row->result),
       [COLUMN_CASE] =
           arena_format(arena, "%s%s%s", view->comparison->results->cases[row->bench].name,
-                       arena_around(arena, " [", row->hardware, "]"),
+                       arena_around(arena, " [", diff_place_words(row), "]"),
                        arena_around(arena, " (", diff_note_words(arena, row), ")")),
-      [COLUMN_A] = diff_figure_words(arena, row, SIDE_A),
-      [COLUMN_B] = diff_figure_words(arena, row, SIDE_B),
+      [COLUMN_A] = diff_figure_words(arena, row, SIDE_A, units),
+      [COLUMN_B] = diff_figure_words(arena, row, SIDE_B, units),
       [COLUMN_CHANGE] = diff_change_words(arena, row),
       [COLUMN_Q] = diff_q_words(arena, row->result.verdict, row->result.q),
       [COLUMN_COUNTS] = counts ? diff_counts_words(arena, row, view->show->all) : NULL};
@@ -401,14 +403,23 @@ static bool diff_put_cases(struct diff_view *view) {
   const struct comparison *comparison = view->comparison;
   const bool all = view->show->all;
   const bool counts = all || !diff_counts_are_plain(comparison, &view->layout);
+  struct arena *arena = &view->document->arena;
+  const char *unit = NULL;
+  for (size_t i = 0; i < view->layout.listed_count; i++) {
+    unit = diff_common_unit(unit, view->layout.listed[i]);
+  }
+  const bool units = unit != NULL && unit[0] == '\0';
+  const char *a = arena_join(arena, "A", " ", unit != NULL ? unit : "");
+  const char *b = arena_join(arena, "B", " ", unit != NULL ? unit : "");
   const char *const columns[COLUMN_COUNT] = {
-      "verdict", "case", "A GB/s", "B GB/s", "change %", "q", all ? "processes A/B" : "n"};
+      "verdict", "case", a, b, "change %", "q", all ? "processes A/B" : "n"};
   bool tested = false; /* with one process on each side no row has a q */
   /* Names of cases are long: columns that repeat the text above, or are needed least, make room. */
   document_table(
       view->document, columns, COLUMN_COUNT,
-      &(struct document_table){.narrow = "q,processes A/B,n,A GB/s,B GB/s;verdict,case,change %",
-                               .listed_min = CASE_WIDTH_MIN});
+      &(struct document_table){
+          .narrow = arena_format(arena, "q,processes A/B,n,%s,%s;verdict,case,change %%", a, b),
+          .listed_min = CASE_WIDTH_MIN});
   for (size_t i = 0; i < comparison->alone_count; i++) {
     diff_put_part(view, &comparison->alone->parts[i]);
   }
@@ -421,7 +432,7 @@ static bool diff_put_cases(struct diff_view *view) {
       const struct comparison_row *row = &comparison->rows[group->rows[i]];
       tested = tested || diff_has_q(row->result.verdict, row->result.q);
       if (!group->folded) {
-        diff_put_case(view, row, counts);
+        diff_put_case(view, row, counts, units);
       }
     }
   }

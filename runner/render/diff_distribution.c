@@ -1,6 +1,8 @@
 /* diff_distribution.c - words for changes of distributions: MODE, TAIL, JITTER. */
 #include "runner/render/diff_format.h"
 
+#include "runner/table/text.h"
+
 #include <string.h>
 
 /* A worse distribution of a case whose undisturbed rate is SAME. */
@@ -10,16 +12,19 @@ static bool diff_distribution_is_noise(const struct comparison_row *row) {
 
 const char *diff_distribution_words(struct arena *arena, const struct comparison_row *row) {
   static const char *const WORDS[distribution_name_count] = {
-      [DISTRIBUTION_MODE] = "MODE%s: %.0f %% of A and %.0f %% of B in the slower of two modes",
-      [DISTRIBUTION_TAIL] =
-          "TAIL%s: p95 of the trials %.3g %% above their median in A, %.3g %% in B",
-      [DISTRIBUTION_JITTER] = "JITTER%s: spread %.2g %% in A, %.2g %% in B"};
+      [DISTRIBUTION_MODE] = "MODE%s: %s of A and %s of B in the slower of two modes",
+      [DISTRIBUTION_TAIL] = "TAIL%s: p95 of the trials %s above their median in A, %s in B",
+      [DISTRIBUTION_JITTER] = "JITTER%s: spread %s in A, %s in B"};
+  static const int DIGITS[distribution_name_count] = {
+      [DISTRIBUTION_MODE] = 2, [DISTRIBUTION_TAIL] = 3, [DISTRIBUTION_JITTER] = 2};
   const struct distribution_change *change = &row->distribution;
   if (change->kind == DISTRIBUTION_SAME) {
     return "";
   }
-  const char *text = arena_format(arena, WORDS[change->kind], change->is_provisional ? "?" : "",
-                                  100 * change->values[SIDE_A], 100 * change->values[SIDE_B]);
+  const char *text =
+      arena_format(arena, WORDS[change->kind], change->is_provisional ? "?" : "",
+                   text_percent(arena, change->values[SIDE_A], DIGITS[change->kind]),
+                   text_percent(arena, change->values[SIDE_B], DIGITS[change->kind]));
   return diff_distribution_is_noise(row) ? arena_add(arena, text, " (more noise)") : text;
 }
 

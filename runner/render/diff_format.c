@@ -5,6 +5,7 @@
 #include "runner/analysis/conclusion.h"
 #include "runner/analysis/outliers.h"
 #include "runner/render/outliers.h"
+#include "runner/table/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -52,12 +53,19 @@ const char *diff_q_words(struct arena *arena, enum verdict verdict, double q) {
   return !diff_has_q(verdict, q) ? "" : q < 0.0001 ? "<1e-4" : arena_format(arena, "%.2g", q);
 }
 
-const char *diff_figure_words(struct arena *arena, const struct comparison_row *row,
-                              enum side side) {
+const char *diff_figure_unit(const struct comparison_row *row) {
+  return figure_is_rate(row->figure) ? figure_text(row->figure) : figure_text(FIGURE_TIME);
+}
+
+const char *diff_common_unit(const char *known, const struct comparison_row *row) {
+  const char *unit = diff_figure_unit(row);
+  return known == NULL || strcmp(known, unit) == 0 ? unit : "";
+}
+
+const char *diff_figure_words(struct arena *arena, const struct comparison_row *row, enum side side,
+                              bool with_unit) {
   const double value = row->sides[side].value;
-  const char *unit = row->figure == FIGURE_RATE    ? ""
-                     : row->figure == FIGURE_FLOPS ? " GFLOP/s"
-                                                   : " ns";
+  const char *unit = with_unit ? arena_format(arena, " %s", diff_figure_unit(row)) : "";
   const int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
   return isnan(value)  ? ""
          : value < 1e9 ? arena_format(arena, "%.*f%s", digits, value, unit)
@@ -188,10 +196,10 @@ static const char *diff_shape_words(struct arena *arena, const struct comparison
                         figure_text(row->figure));
   }
   const double change = shape->values[0] / shape->values[1] - 1;
-  return arena_format(arena, "%c: process %d of run %lld is %.2g %% %s than the other %zu", letter,
-                      shape->ordinal, (long long)shape->run_id, 100 * fabs(change),
-                      (change < 0) == (figure_is_rate(row->figure)) ? "slower" : "faster",
-                      shape->counts[1]);
+  return arena_format(
+      arena, "%c: process %d of run %lld is %s %s than the other %zu", letter, shape->ordinal,
+      (long long)shape->run_id, text_percent(arena, fabs(change), 2),
+      (change < 0) == (figure_is_rate(row->figure)) ? "slower" : "faster", shape->counts[1]);
 }
 
 /* "more noise" where side B became slower by noise alone */
@@ -272,7 +280,8 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
     const bool earlier = result->unit == DIFF_UNIT_RUN && row->sides[SIDE_A].runs == 1 &&
                          row->sides[SIDE_B].runs == 1;
     notes = diff_add_note(arena, notes,
-                          arena_format(arena, "too noisy: spread %.2g %%%s", 100 * result->sd,
+                          arena_format(arena, "too noisy: spread %s%s",
+                                       text_percent(arena, result->sd, 2),
                                        earlier ? " over earlier runs" : ""));
   }
   for (size_t s = 0; s < SIDES && row->rate == RATE_TYPICAL; s++) { /* shapes are of that */
@@ -352,7 +361,7 @@ const char *diff_group_sentence(struct arena *arena, const struct comparison_gro
                      diff_percent_words(arena, group->result.change_low),
                      diff_percent_words(arena, group->result.change_high));
   }
-  text = arena_add(arena, text, "threshold %.2g %%)", 100 * group->delta);
+  text = arena_add(arena, text, "threshold %s)", text_percent(arena, group->delta, 3));
   return 2 * group->undisturbed_same <= group->undisturbed
              ? text
              : arena_add(
@@ -396,9 +405,10 @@ const char *diff_delta_words(struct arena *arena, const struct comparison *compa
     from[row->delta_from]++;
     asked = row->delta_from == DELTA_OPTION ? row : asked;
   }
-  const char *text = asked != NULL ? arena_format(arena, "threshold: %.3g %%", 100 * asked->delta)
-                     : from[DELTA_USUAL] > 0 ? "threshold: " DIFF_USUAL_THRESHOLDS
-                                             : "threshold: ";
+  const char *text =
+      asked != NULL ? arena_format(arena, "threshold: %s", text_percent(arena, asked->delta, 3))
+      : from[DELTA_USUAL] > 0 ? "threshold: " DIFF_USUAL_THRESHOLDS
+                              : "threshold: ";
   return from[DELTA_SCENARIO] == 0
              ? text
              : arena_add(arena, text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
@@ -569,7 +579,8 @@ const char *diff_cause_words(struct arena *arena, const struct comparison *compa
                              (widest != NULL && row->result.verdict != VERDICT_BROKEN))) {
     row = verdict_is_change(row->result.verdict) ? row : widest;
     const struct results_case *bench = &comparison->results->cases[row->bench];
-    what = bench->path != NULL ? bench->path : bench->name;
+    what = arena_add(arena, bench->path != NULL ? bench->path : bench->name, "%s",
+                     arena_around(arena, " of ", row->node, ""));
     unit = figure_is_rate(row->figure) ? "" : " time"; /* as in its row */
     change = row->change;
     noise = comparison_row_is_noise(row) ? diff_noise_words(row->result.verdict) : "";

@@ -19,9 +19,18 @@ const char *diff_percent_words(struct arena *arena, double change);
 /* "-2.87 ± 0.12": per cent, and the half width of the 95 % interval, the wider half where they
  * differ. */
 const char *diff_change_words(struct arena *arena, const struct comparison_row *row);
-/* Four digits; ns say so, GB/s do not need to. */
-const char *diff_figure_words(struct arena *arena, const struct comparison_row *row,
-                              enum side side);
+/* "GB/s", "GFLOP/s", "ns" */
+const char *diff_figure_unit(const struct comparison_row *row);
+/* The unit of several rows, for the head of their table: `known` is that of those before, NULL at
+ * first. "" = they have several, and each number says its own. */
+const char *diff_common_unit(const char *known, const struct comparison_row *row);
+/* Four digits. */
+const char *diff_figure_words(struct arena *arena, const struct comparison_row *row, enum side side,
+                              bool with_unit);
+/* In which node or on which GPUs the case was measured, where it has several rows; else NULL. */
+static inline const char *diff_place_words(const struct comparison_row *row) {
+  return row->node != NULL ? row->node : row->hardware;
+}
 bool diff_has_q(enum verdict verdict, double q);
 const char *diff_q_words(struct arena *arena, enum verdict verdict, double q);
 /* "REGRESSED"; "REGRESSED?" where it is provisional */

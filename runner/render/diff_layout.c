@@ -289,7 +289,8 @@ const char *diff_group_words(struct diff_layout *layout, const struct diff_group
   const char *title = arena_format(&layout->arena, "%s%s", diff_group_title(layout, group),
                                    layout_not_ok_words(layout, group));
   const bool is_still = fabs(group->low) < 0.00005 && fabs(group->high) < 0.00005; /* as 0.00 % */
-  return is_still ? title : arena_format(&layout->arena, "%s, %s %s", title, why, name);
+  const char *node = arena_around(&layout->arena, " [", comparison->rows[picked].node, "]");
+  return is_still ? title : arena_format(&layout->arena, "%s, %s %s%s", title, why, name, node);
 }
 
 const char *diff_group_range(struct diff_layout *layout, const struct diff_group *group) {

@@ -56,9 +56,8 @@ enum status diff_print_tests(const struct comparison *comparison, const struct d
   for (size_t i = 0; i < comparison->row_count; i++) {
     const struct comparison_row *row = &comparison->rows[i];
     const struct results_case *bench = &comparison->results->cases[row->bench];
-    const char *name = row->hardware != NULL
-                           ? arena_format(&arena, "%s [%s]", bench->name, row->hardware)
-                           : bench->name;
+    const char *name = arena_add(&arena, bench->name, "%s",
+                                 arena_around(&arena, " [", diff_place_words(row), "]"));
     cases[i] = (struct test_case){
         bench->block, name, diff_outcome_of(show, row->result.verdict, row->result.is_provisional),
         diff_test_message(&arena, row)};

@@ -5,6 +5,7 @@
 #include "engine/base/units.h"
 #include "runner/document/document.h"
 #include "runner/table/json_shape.h"
+#include "runner/table/text.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -204,9 +205,9 @@ static void history_put_latest(struct document *document, const struct history_s
                          series->earlier, HISTORY_EARLIER_MIN)
           : arena_format(
                 &document->arena,
-                "the latest run does not differ from the %zu before it: a change of %.2g %% would "
+                "the latest run does not differ from the %zu before it: a change of %s would "
                 "have been marked",
-                series->earlier, 100 * series->least_change));
+                series->earlier, text_percent(&document->arena, series->least_change, 2)));
 }
 
 static size_t history_chart_width(const struct document *document) {

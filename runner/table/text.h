@@ -1,6 +1,7 @@
 /* text.h - single values as text: for people, and in full; escaping, and breaking into lines. */
 #pragma once
 
+#include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
 #include "runner/table/cell.h"
 #include "runner/table/number.h"
@@ -14,6 +15,9 @@ enum escape_style {
  * unchanged (55.35, 4190, 0.087); all else in five significant digits (55.204, 4190.3,
  * 123457, 1.2346e-09). */
 void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
+/* "0.31 %", "3.2 %", "140 %": a share (0.032) per cent, with so many significant digits, and with
+ * all digits before the point. */
+const char *text_percent(struct arena *arena, double share, int digits);
 /* Escaped for a terminal. */
 void text_put(struct strbuf *buffer, const char *text);
 void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum escape_style style);

@@ -289,6 +289,9 @@ for nodes in 5 8; do
   expect_code 1
   expect_out "^gpu2's host link of n0003 became .* % slower"
   reject_out 'not certain'
+  run_ok diff tag:before tag:after --db "small$nodes.db" -v --only '*gpu2*'
+  equal $((nodes == 5)) "$(grep -q '^[A-Z?]* *device_to_host/gpu2-numa0:pinned/4MiB \[n0003\] ' out; echo $((1 - $?)))" 'rows of nodes'
+  reject_out 'GPU-[0-9a-f]{8}-' # a row names the node, not its GPUs
   run check tag:before tag:after --db "small$nodes.db" --format junit
   expect_code 1
   expect_out '<testsuite name="haul check" .* failures="1" '

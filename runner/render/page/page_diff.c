@@ -81,13 +81,13 @@ static void page_put_interval(FILE *page, const struct comparison_row *row, doub
 /* The cases of a comparison while they are written. */
 struct page_cases {
   FILE *page;
-  bool mixed; /* rows have several units: rates have theirs beside them, as all others have */
   const struct comparison *comparison;
   struct diff_layout *layout;
   const struct page_maps *maps;
 };
 
-static void page_put_case(const struct page_cases *cases, size_t index, double scale) {
+/* units: the numbers have theirs. */
+static void page_put_case(const struct page_cases *cases, size_t index, double scale, bool units) {
   SCOPED(arena_fini) struct arena arena = {0};
   const struct comparison_row *row = &cases->comparison->rows[index];
   const char *name = cases->comparison->results->cases[row->bench].name;
@@ -101,13 +101,12 @@ static void page_put_case(const struct page_cases *cases, size_t index, double s
   } else {
     html_print(page, "%s", name);
   }
-  html_print(page, row->hardware != NULL ? " <small>%s</small>" : "", row->hardware);
+  const char *place = diff_place_words(row);
+  html_print(page, place != NULL ? " <small>%s</small>" : "", place);
   html_print(page, notes[0] != '\0' ? "<br/><small>%s</small>" : "", notes);
   (void)fputs("</th>", page);
   for (enum side s = SIDE_A; s <= SIDE_B; s++) {
-    const char *figure = diff_figure_words(&arena, row, s);
-    html_print(page, "<td class=\"n\">%s%s</td>", figure,
-               cases->mixed && row->figure == FIGURE_RATE && figure[0] != '\0' ? " GB/s" : "");
+    html_print(page, "<td class=\"n\">%s</td>", diff_figure_words(&arena, row, s, units));
   }
   html_print(page, "<td class=\"n\">%s</td>", diff_change_words(&arena, row));
   page_put_interval(page, row, scale);
@@ -119,16 +118,22 @@ static void page_put_case(const struct page_cases *cases, size_t index, double s
 static void page_put_table(const struct page_cases *cases, const size_t *rows, size_t count,
                            const char *caption) {
   const double scale = page_interval_scale(cases->comparison, rows, count);
+  const char *unit = NULL;
+  for (size_t i = 0; i < count; i++) {
+    unit = diff_common_unit(unit, &cases->comparison->rows[rows[i]]);
+  }
+  const bool units = unit == NULL || unit[0] == '\0';
   html_print(cases->page,
              "<div class=\"wide\"><table class=\"diff\">" HTML_TABLE_CAPTION
              "<th scope=\"col\">verdict</th><th scope=\"col\">case</th>"
-             "<th scope=\"col\" class=\"n\">A%s</th><th scope=\"col\" class=\"n\">B%s</th>"
+             "<th scope=\"col\" class=\"n\">A%s%s</th><th scope=\"col\" class=\"n\">B%s%s</th>"
              "<th scope=\"col\" class=\"n\">change %%</th>"
              "<th scope=\"col\">change, axis \xc2\xb1%.3g %%</th><th scope=\"col\" class=\"n\">q"
              "</th><th scope=\"col\" class=\"n\">n</th>" HTML_TABLE_ROWS,
-             caption, cases->mixed ? "" : " GB/s", cases->mixed ? "" : " GB/s", 100 * scale);
+             caption, units ? "" : " ", units ? "" : unit, units ? "" : " ", units ? "" : unit,
+             100 * scale);
   for (size_t i = 0; i < count; i++) {
-    page_put_case(cases, rows[i], scale);
+    page_put_case(cases, rows[i], scale, units);
   }
   (void)fputs(HTML_TABLE_END, cases->page);
 }
@@ -187,7 +192,6 @@ static bool page_put_cases(struct diff_view *view) {
   struct page_maps *maps = page_maps_new(comparison);
   struct page_cases cases = {
       .page = page, .comparison = comparison, .layout = &view->layout, .maps = maps};
-  cases.mixed = ANY_OF(i, comparison->row_count, comparison->rows[i].figure != FIGURE_RATE);
   (void)fputs("<h3>Cases, strongest evidence first</h3>\n", page);
   page_put_groups(&cases, false);
   if (same > 0) {

@@ -177,7 +177,8 @@ static void map_put_cell(FILE *page, struct arena *arena, const struct page_maps
   const struct comparison_row *row = &maps->comparison->rows[index];
   if (panel != PANEL_CHANGE) {
     html_print(page, "<td class=\"n\">%s</td>",
-               diff_figure_words(arena, row, panel == PANEL_A ? SIDE_A : SIDE_B));
+               diff_figure_words(arena, row, panel == PANEL_A ? SIDE_A : SIDE_B,
+                                 row->figure != FIGURE_RATE));
     return;
   }
   const enum verdict verdict = row->result.verdict;

@@ -600,8 +600,14 @@ TEST(each_gpu_of_a_cluster_is_compared_with_itself) {
   assert_int_equal(comparison->row_count, 2);
   assert_int_equal(comparison->rows[0].result.verdict, VERDICT_REGRESSED);
   assert_string_equal(comparison->rows[0].hardware, "GPU-y-0");
+  assert_string_equal(comparison->rows[0].node, "y");
   assert_int_equal(comparison->rows[1].result.verdict, VERDICT_SAME);
   assert_false(comparison->other_machine);
+  /* Two GPUs of one node are not told by its name. */
+  m->environments[y].node = m->environments[x].node;
+  SCOPED(comparison_free_at) struct comparison *one_node = compared(m, sides, &OPTIONS);
+  assert_int_equal(one_node->row_count, 2);
+  assert_null(one_node->rows[0].node);
 }
 
 TEST(two_machines_are_compared_and_that_is_said) {

@@ -1,9 +1,10 @@
-/* Words of a row of a diff: the number with its unit, but for GB/s, which the heading says; counts.
- */
+/* Words of a row of a diff: the number, whose unit the heading says if all rows have it; counts;
+ * shares per cent. */
 #include "runner/render/diff_format.h"
 
 #include "runner/analysis/conclusion.h"
 #include "runner/render/diff_layout.h"
+#include "runner/table/text.h"
 #include "tests/cmocka.h"
 
 #include <math.h>
@@ -11,14 +12,40 @@
 TEST(figures_have_their_unit) {
   static const struct {
     enum figure figure;
-    const char *text;
-  } ROWS[] = {{FIGURE_RATE, "55.20"}, {FIGURE_FLOPS, "55.20 GFLOP/s"}, {FIGURE_HOP, "55.20 ns"}};
+    const char *text, *common; /* the unit of this row and those before */
+  } ROWS[] = {{FIGURE_HOP, "55.20 ns", "ns"},
+              {FIGURE_CALL, "55.20 ns", "ns"},
+              {FIGURE_RATE, "55.20 GB/s", ""},
+              {FIGURE_FLOPS, "55.20 GFLOP/s", ""},
+              {FIGURE_TIME, "55.20 ns", ""}};
+  const char *common = NULL;
   for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
     struct comparison_row row = {.figure = ROWS[i].figure};
     SCOPED(arena_fini) struct arena arena = {0};
     row.sides[SIDE_A].value = 55.2;
-    assert_string_equal(diff_figure_words(&arena, &row, SIDE_A), ROWS[i].text);
+    common = diff_common_unit(common, &row);
+    assert_string_equal(diff_figure_words(&arena, &row, SIDE_A, false), "55.20");
+    assert_string_equal(diff_figure_words(&arena, &row, SIDE_A, true), ROWS[i].text);
+    assert_string_equal(common, ROWS[i].common);
   }
+}
+
+TEST(no_share_is_printed_with_an_exponent) {
+  static const struct {
+    double share;
+    int digits;
+    const char *text;
+  } SHARES[] = {{0, 2, "0 %"},          {1e-9, 2, "0 %"},    {0.00012, 2, "0.012 %"},
+                {0.0325, 3, "3.25 %"},  {0.994, 2, "99 %"},  {0.996, 2, "100 %"},
+                {0.996, 3, "99.6 %"},   {1.4, 2, "140 %"},   {12.34, 2, "1234 %"},
+                {-0.9996, 3, "-100 %"}, {0.0995, 1, "10 %"}, {9.9951, 3, "1000 %"}};
+  SCOPED(arena_fini) struct arena arena = {0};
+  for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
+    assert_string_equal(text_percent(&arena, SHARES[i].share, SHARES[i].digits), SHARES[i].text);
+  }
+  const struct comparison_row row = {
+      .result = {.verdict = VERDICT_UNCLEAR, .unit = DIFF_UNIT_RUN, .sd = 0.997}, .delta = 0.01};
+  assert_string_equal(diff_note_words(&arena, &row), "too noisy: spread 100 %");
 }
 
 TEST(runs_of_one_process_are_runs) {
