@@ -59,13 +59,14 @@ static unsigned needed_grown(unsigned needed, size_t have) {
                                       : (unsigned)have + 2;
 }
 
-/* How many units a verdict of that doubt needs; grows: of which sides. */
+/* How many units a provisional verdict of that doubt needs, and one of a case whose spread nobody
+ * knows (DIFF_DOUBT_NONE); grows: of which sides. */
 static unsigned needed_for_doubt(const struct work *work, enum diff_doubt doubt, double modes_most,
                                  const bool grows[2]) {
   const size_t counts[2] = {work->a.count, work->b.count};
   const size_t fewer = grows[0] && (!grows[1] || counts[0] < counts[1]) ? counts[0] : counts[1];
   if (doubt != DIFF_DOUBT_MODES) {
-    return DIFF_PROCESSES_USUAL;
+    return doubt == DIFF_DOUBT_NONE ? DIFF_PROCESSES_USUAL : DIFF_PROCESSES_FIRM;
   }
   unsigned units = needed_grown(0, fewer);
   while (units < DIFF_PROCESSES_MAX &&

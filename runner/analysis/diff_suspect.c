@@ -9,7 +9,7 @@ static bool suspect_is_open(const struct diff_case *c, const struct diff_result 
 }
 
 static unsigned suspect_firm(unsigned units) {
-  return units > DIFF_PROCESSES_USUAL ? units : DIFF_PROCESSES_USUAL;
+  return units > DIFF_PROCESSES_FIRM ? units : DIFF_PROCESSES_FIRM;
 }
 
 void diff_suspect(const struct diff_case *cases, size_t count, const struct diff_options *options,

@@ -304,8 +304,7 @@ static enum status verb_check_pass(struct command *command, const struct compari
                      incomparable > 0 ? reason : "no case has a result on both sides");
   }
   return error_set(err, STATUS_UNSUPPORTED,
-                   "nothing can be decided: %s on each side. Measure each side with --processes 5, "
-                   "or several times",
+                   "nothing can be decided: %s on each side. Measure each side several times",
                    totals[SIDE_A].processes == 1 && totals[SIDE_B].processes == 1
                        ? "one run of one process"
                        : "no case has two processes");

@@ -89,8 +89,8 @@ TEST(each_verdict_is_found) {
   assert_int_equal(comparison->rows[5].result.verdict, VERDICT_SAME);
   assert_true(fabs(worst->sides[SIDE_A].value - 50) < 0.05);
   assert_true(fabs(worst->change - -0.03) < 0.002);
-  assert_true(isnan(worst->change_low));                            /* one run each */
-  assert_int_equal(comparison->units_needed, DIFF_PROCESSES_USUAL); /* of one process a side */
+  assert_true(isnan(worst->change_low));                           /* one run each */
+  assert_int_equal(comparison->units_needed, DIFF_PROCESSES_FIRM); /* of one process a side */
   assert_int_equal(comparison->units_least[SIDE_A], 1);
   assert_int_equal(comparison->fact_count, 1); /* the drivers */
   assert_string_equal(comparison->facts[0].name, "driver_version");

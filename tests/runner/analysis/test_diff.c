@@ -590,7 +590,7 @@ TEST(a_report_on_three_runs_is_provisional) {
     assert_int_equal(data.results[2].is_provisional, CASES[i].provisional);
     assert_int_equal(data.results[2].units[0], CASES[i].runs[0]);
     assert_int_equal(data.results[2].units[1], CASES[i].runs[1]);
-    assert_int_equal(data.results[2].units_needed, CASES[i].provisional ? DIFF_PROCESSES_USUAL : 0);
+    assert_int_equal(data.results[2].units_needed, CASES[i].provisional ? DIFF_PROCESSES_FIRM : 0);
   }
 }
 

@@ -183,7 +183,7 @@ TEST(a_report_on_three_runs_is_provisional) {
     assert_int_equal(results[2].verdict, VERDICT_REGRESSED);
     assert_int_equal(results[2].doubt, is_few ? DIFF_DOUBT_FEW : DIFF_DOUBT_NONE);
     assert_int_equal(results[2].is_provisional, is_few);
-    assert_int_equal(results[2].units_needed, is_few ? DIFF_PROCESSES_USUAL : 0);
+    assert_int_equal(results[2].units_needed, is_few ? DIFF_PROCESSES_FIRM : 0);
     assert_int_equal(summary.provisional[VERDICT_REGRESSED], is_few ? CASES : 0);
   }
 }
