@@ -89,6 +89,12 @@ void document_put_toned(struct document *document, unsigned tone, const char *fo
   DOCUMENT_FORMATTED(document, format, paragraph(document, tone, "", text))
 }
 
+void document_put_text(struct document *document, unsigned tone, const char *text) {
+  if (text[0] != '\0') {
+    document_put_toned(document, tone, "%s", text);
+  }
+}
+
 void document_put_behind(struct document *document, const char *first, const char *format, ...) {
   DOCUMENT_FORMATTED(document, format, paragraph(document, TONE_NONE, first, text))
 }

@@ -73,6 +73,8 @@ void document_put_toned(struct document *document, unsigned tone, const char *fo
     __attribute__((format(printf, 3, 4)));
 void document_put_behind(struct document *document, const char *first, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A paragraph as it is; "" is none. */
+void document_put_text(struct document *document, unsigned tone, const char *text);
 /* A key and its value. */
 void document_key(struct document *document, unsigned tone, const char *key, const char *format,
                   ...) __attribute__((format(printf, 4, 5)));

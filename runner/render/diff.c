@@ -6,33 +6,11 @@
 #include "runner/render/diff_format.h"
 #include "runner/render/diff_layout.h"
 #include "runner/render/outliers.h"
+#include "runner/table/text.h"
 
 #include <math.h>
 
 enum { CASE_WIDTH_MIN = 28, DISTRIBUTIONS_SHOWN = 4, REASONS_SHOWN = 3, FACTS_NAMED = 4 };
-/* A paragraph; "" is none. */
-static void diff_put_text(const struct diff_view *view, unsigned tone, const char *text) {
-  if (text[0] != '\0') {
-    document_put_toned(view->document, tone, "%s", text);
-  }
-}
-
-/* "A  tag:before: driver 580.159.04, host n1; 1 run, 5 processes, ...; run 3 of 2026-..." */
-static void diff_put_side(const struct diff_view *view, enum side side) {
-  struct arena *arena = &view->document->arena;
-  const struct comparison_total *total = &view->comparison->totals[side];
-  document_put_behind(view->document, side == SIDE_A ? "A  " : "B  ",
-                      "%s: driver %s, host %s; %zu %s, %u %s%s, %u %s; %s %s",
-                      view->show->names[side], total->drivers,
-                      outliers_shorten(arena, total->hosts, DIFF_HOSTS_SHOWN), total->runs,
-                      strings_plural(total->runs, "run", "runs"), total->processes,
-                      strings_plural(total->processes, "process", "processes"),
-                      total->boots > 0 ? arena_format(arena, ", %u %s", total->boots,
-                                                      strings_plural(total->boots, "boot", "boots"))
-                                       : "",
-                      total->gpus, strings_plural(total->gpus, "GPU", "GPUs"),
-                      strings_plural(total->runs, "run", "runs"), total->which);
-}
 
 /* "gpu1->gpu2: 4.17 % slower (2 of 2 cases); none of the other 22 cases is" */
 static const char *diff_conclusion_words(struct arena *arena, const struct conclusion *found) {
@@ -85,14 +63,15 @@ static void diff_put_causes(const struct diff_view *view) {
   size_t distributions = 0;
   for (size_t i = 0; i < comparison->conclusion_count; i++) {
     const struct conclusion *found = &comparison->conclusions[i];
-    diff_put_text(view, diff_verdict_tone(found->verdict), diff_conclusion_words(arena, found));
-    diff_put_text(view, TONE_NONE, diff_gpu_words(arena, comparison, found->gpu));
+    document_put_text(view->document, diff_verdict_tone(found->verdict),
+                      diff_conclusion_words(arena, found));
+    document_put_text(view->document, TONE_NONE, diff_gpu_words(arena, comparison, found->gpu));
   }
   for (size_t i = 0; i < comparison->group_count; i++) {
     const struct comparison_group *group = &comparison->groups[i];
     if (group->is_news) {
-      diff_put_text(view, diff_verdict_tone(group->result.verdict),
-                    diff_group_sentence(arena, group));
+      document_put_text(view->document, diff_verdict_tone(group->result.verdict),
+                        diff_group_sentence(arena, group));
     }
   }
   for (size_t i = 0; i < comparison->row_count; i++) {
@@ -111,155 +90,8 @@ static void diff_put_causes(const struct diff_view *view) {
                  distributions - DISTRIBUTIONS_SHOWN);
   }
   for (size_t i = 0; i < comparison->alone_count; i++) {
-    diff_put_text(view, TONE_BAD, outliers_alone_words(arena, &comparison->alone->parts[i]));
-  }
-}
-
-/* What was not as it should be while the runs were made: before everything that it may explain. */
-static void diff_put_conditions(const struct diff_view *view) {
-  struct arena *arena = &view->document->arena;
-  const struct comparison *comparison = view->comparison;
-  const size_t count = comparison->condition_count;
-  const bool all = view->show->all || count <= DIFF_CONDITIONS_MAX + 1;
-  for (size_t i = 0; i < (all ? count : DIFF_CONDITIONS_MAX); i++) {
-    diff_put_text(view, TONE_WARN,
-                  diff_condition_words(arena, comparison, &comparison->conditions[i]));
-  }
-  if (!all) {
-    document_put_toned(view->document, TONE_WARN, "and %zu more like these (-v lists them)",
-                       count - DIFF_CONDITIONS_MAX);
-  }
-}
-
-/* Limits of the whole comparison. */
-static void diff_put_notes(const struct diff_view *view) {
-  struct document *document = view->document;
-  struct arena *arena = &document->arena;
-  const struct comparison *comparison = view->comparison;
-  if (comparison->simulated) {
-    document_put(document, "SIMULATED: a fake driver answered%s",
-                 comparison->totals[SIDE_B].runs == 0 ? "" : " on both sides");
-  }
-  if (comparison->other_machine) {
-    document_put(
-        document,
-        "Other hardware: A and B were measured on different GPUs or hosts, which may explain "
-        "a change");
-  }
-  if (comparison->driver_compiled) {
-    document_put(document,
-                 "Each driver compiled haul's kernels itself, which may explain a change: a haul "
-                 "built with nvcc has them compiled");
-  }
-  diff_put_text(
-      view, TONE_NONE,
-      arena_around(arena, "Not compared: ", comparison->left_out, " (not run on both sides)"));
-  for (size_t s = 0; s < SIDES; s++) {
-    if (comparison->unasked[s] > 0) {
-      document_put(document, "%zu %s not measured in %c (--only %s)", comparison->unasked[s],
-                   strings_plural(comparison->unasked[s], "case was", "cases were"), side_letter(s),
-                   comparison->unasked_only[s]);
-    }
-  }
-  diff_put_text(view, TONE_NONE, arena_around(arena, "", comparison->judged, ""));
-  if (comparison->summary.doubts[DIFF_DOUBT_ONE_RUN] == 0 || /* else the legend says so */
-      !strings_equal(comparison->confounded, COMPARISON_ONE_RUN)) {
-    diff_put_text(view, TONE_NONE, arena_around(arena, "", comparison->confounded, ""));
-  }
-  if (comparison->looks > 1) {
-    document_put(
-        document,
-        "Measured by haul run --decide, which compares up to %u times: each comparison uses 1/%u "
-        "of the error rates",
-        comparison->looks, comparison->looks);
-  }
-  const char *reason = NULL;
-  const size_t incomparable = diff_count_incomparable(comparison, &reason);
-  if (incomparable > 0) {
-    document_put(document, "%zu %s not compared: %s", incomparable,
-                 strings_plural(incomparable, "case is", "cases are"), reason);
-  }
-}
-
-static void diff_put_caveats(const struct diff_view *view) {
-  struct arena *arena = &view->document->arena;
-  document_gap(view->document);
-  diff_put_conditions(view);
-  diff_put_notes(view);
-  diff_put_text(view, TONE_NONE, diff_shift_words(arena, view->comparison));
-  diff_put_text(view, TONE_NONE, diff_rank_words(arena, view->comparison));
-}
-
-static void diff_put_a_a(struct document *document, const struct a_a_result *a_a) {
-  if (a_a == NULL) {
-    return;
-  }
-  document_gap(document);
-  if (a_a->splits == 0) {
-    document_put(document, "A/A test not made: A has fewer than four processes");
-    return;
-  }
-  document_put(
-      document,
-      "A/A test: %s split at random %zu times: %zu %s false positives; %zu of %zu cases (%.2f %%)",
-      a_a->by_run ? "runs of A" : "A", a_a->splits, a_a->splits_reporting,
-      strings_plural(a_a->splits_reporting, "split reports", "splits report"), a_a->false_positives,
-      a_a->judged,
-      a_a->judged > 0 ? 100.0 * (double)a_a->false_positives / (double)a_a->judged : 0.0);
-  if (!a_a->by_run) {
-    document_put(document,
-                 "A has %s, so processes were split: the test does not show how runs differ",
-                 a_a->runs == 1 ? "one run" : "fewer than four runs");
-  }
-  if (a_a->in_time_reported > 0) {
-    document_put_toned(
-        document, TONE_WARN,
-        "The later half of the runs differs from the earlier in %zu of %zu cases: results "
-        "drift. Measure A and B in turn",
-        a_a->in_time_reported, a_a->in_time_judged);
-  }
-}
-
-/* What differs in the environments, as a table of its own. */
-static void diff_put_facts(const struct diff_view *view) {
-  static const char *const COLUMNS[] = {"differs", "A", "B"};
-  struct document *document = view->document;
-  struct arena *arena = &document->arena;
-  const struct comparison *comparison = view->comparison;
-  const struct diff_layout *layout = &view->layout;
-  if (layout->fact_count > 1) { /* a table */
-    document_gap(document);
-  }
-  if (comparison->fact_count == 0) {
-    const char *reason = NULL;
-    document_put(document, "%s",
-                 diff_count_incomparable(comparison, &reason) > 0
-                     ? "No other recorded fact of the machine differs between A and B."
-                 : comparison->condition_count == 0
-                     ? "No recorded fact of the machine differs between A and B."
-                     : "No recorded fact of the machine differs between A and B, but see the "
-                       "conditions above.");
-    return;
-  }
-  if (layout->fact_count == 1) {
-    const struct fact_difference *fact = layout->facts[0];
-    document_put(document, "One recorded fact differs: %s, %s -> %s", diff_fact_name(arena, fact),
-                 diff_fact_value(fact, SIDE_A), diff_fact_value(fact, SIDE_B));
-  } else if (layout->fact_count > 0) {
-    DOCUMENT_TABLE(document, COLUMNS, .wraps = true);
-    for (size_t i = 0; i < layout->fact_count; i++) {
-      const struct fact_difference *fact = layout->facts[i];
-      DOCUMENT_ROW(document, cell_text(diff_fact_name(arena, fact)),
-                   cell_text(diff_fact_value(fact, SIDE_A)),
-                   cell_text(diff_fact_value(fact, SIDE_B)));
-    }
-    document_table_end(document);
-  }
-  for (size_t s = 0; s < SIDES; s++) {
-    if (layout->unanswered[s] != NULL) {
-      document_gap(document);
-      document_put(document, "%s (-v lists them)", layout->unanswered[s]);
-    }
+    document_put_text(view->document, TONE_BAD,
+                      outliers_alone_words(arena, &comparison->alone->parts[i]));
   }
 }
 
@@ -461,6 +293,45 @@ static void diff_put_reasons(const struct diff_view *view) {
   }
 }
 
+static const char *diff_change_legend(const struct comparison *comparison) {
+  return ANY_OF(i, comparison->row_count, isfinite(comparison->rows[i].change_low))
+             ? "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less"
+             : "change: B relative to A (one run each: no CI); GB/s: more is better, ns: less";
+}
+
+/* Of how many undecided cases the undisturbed rate is the same; nothing where of none. */
+static const char *diff_quiet_words(struct arena *arena, const struct comparison *comparison) {
+  size_t same = 0;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    same += verdict_is_undecided(row->result.verdict) && comparison_row_is_same_undisturbed(row);
+  }
+  return same == 0 ? ""
+                   : arena_format(arena, "The undisturbed rate of %zu undecided %s is SAME", same,
+                                  strings_plural(same, "case", "cases"));
+}
+
+/* The threshold, and where it comes from. */
+static const char *diff_delta_words(struct arena *arena, const struct comparison *comparison) {
+  size_t from[delta_source_name_count] = {0};
+  const struct comparison_row *asked = NULL;
+  for (size_t i = 0; i < comparison->row_count; i++) {
+    const struct comparison_row *row = &comparison->rows[i];
+    from[row->delta_from]++;
+    asked = row->delta_from == DELTA_OPTION ? row : asked;
+  }
+  const char *text =
+      asked != NULL ? arena_format(arena, "threshold: %s", text_percent(arena, asked->delta, 3))
+      : from[DELTA_USUAL] > 0 ? "threshold: " DIFF_USUAL_THRESHOLDS
+                              : "threshold: ";
+  return from[DELTA_SCENARIO] == 0
+             ? text
+             : arena_add(arena, text, "%sas %s says for %zu %s", from[DELTA_USUAL] > 0 ? ", " : "",
+                         strings_plural(from[DELTA_SCENARIO], "its scenario", "their scenario"),
+                         from[DELTA_SCENARIO],
+                         strings_plural(from[DELTA_SCENARIO], "case", "cases"));
+}
+
 /* What the columns of the table mean; a line each. */
 static void diff_put_legend(const struct diff_view *view, bool explain_q) {
   struct document *document = view->document;
@@ -478,24 +349,27 @@ static void diff_put_legend(const struct diff_view *view, bool explain_q) {
   }
   const char *doubt = diff_provisional_words(&document->arena, comparison);
   if (view->layout.group_count == 0 || !diff_any_on_both(comparison)) {
-    diff_put_text(view, TONE_NONE, arena_around(&document->arena, "provisional: ", doubt, ""));
+    document_put_text(view->document, TONE_NONE,
+                      arena_around(&document->arena, "provisional: ", doubt, ""));
     return;
   }
   document_put(document, "%s", diff_change_legend(comparison));
   if (view->put_cases != NULL
           ? comparison->rates_count > 0
           : ANY_OF(i, view->layout.listed_count, view->layout.listed[i]->rates != NULL)) {
-    document_put(document, "%s", DIFF_WORDS_RATES);
+    document_put(document,
+                 "A row has the typical rate, or the undisturbed one (no noise) if that changed");
   }
-  diff_put_text(view, TONE_NONE, diff_quiet_words(&document->arena, comparison));
+  document_put_text(view->document, TONE_NONE, diff_quiet_words(&document->arena, comparison));
   if (explain_q) {
-    document_put(document, "%s", DIFF_WORDS_Q);
+    document_put(document, "q: expected share of false positives in this row and those above it");
   }
   if (view->counts) {
     document_put(document, "n: %s", diff_counts_legend(&document->arena, &view->layout, false));
   }
-  diff_put_text(view, TONE_NONE, diff_delta_words(&document->arena, comparison));
-  diff_put_text(view, TONE_NONE, arena_around(&document->arena, "?: provisional: ", doubt, ""));
+  document_put_text(view->document, TONE_NONE, diff_delta_words(&document->arena, comparison));
+  document_put_text(view->document, TONE_NONE,
+                    arena_around(&document->arena, "?: provisional: ", doubt, ""));
 }
 
 /* A page colours it by the worst verdict, as a terminal colours rows. */
@@ -505,8 +379,8 @@ static void diff_put_answer(const struct diff_view *view) {
   for (unsigned v = verdict_name_count; v-- > 0 && view->put_cases != NULL;) {
     tone = verdicts[v] > 0 && v != VERDICT_SAME ? diff_verdict_tone((enum verdict)v) : tone;
   }
-  diff_put_text(view, tone,
-                diff_answer_words(&view->document->arena, view->comparison, view->show->names));
+  document_put_text(view->document, tone,
+                    diff_answer_words(&view->document->arena, view->comparison, view->show->names));
 }
 
 void diff_view_init(struct diff_view *view) {
@@ -545,17 +419,6 @@ void diff_put(struct diff_view *view) {
     diff_put_blocks(view);
   }
   diff_put_caveats(view);
-  diff_put_a_a(document, view->show->a_a);
-  if (!one_side) {
-    diff_put_facts(view);
-  }
-  if (one_side || view->layout.fact_count > 1) {
-    document_gap(document);
-  }
-  diff_put_side(view, SIDE_A);
-  if (!one_side) {
-    diff_put_side(view, SIDE_B);
-  }
 }
 
 enum status diff_print(const struct comparison *comparison, const struct diff_show *show,

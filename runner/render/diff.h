@@ -53,6 +53,8 @@ void diff_view_init(struct diff_view *view);
 /* The answer first: verdicts, causes, rows; then what limits it, then who was compared. To paste
  * (Markdown): the answer and the rows. */
 void diff_put(struct diff_view *view);
+/* Its end: what limits it, the A/A test, what differs between the sides, who was compared. */
+void diff_put_caveats(const struct diff_view *view);
 
 enum status diff_print(const struct comparison *comparison, const struct diff_show *show,
                        const struct table_options *options, struct error *err) CHECK_RESULT;

@@ -1,5 +1,6 @@
-/* diff_format.h - words and numbers of a comparison, the same on a terminal and on a page. Texts
- * are "" where there is nothing to say. */
+/* diff_format.h - words and numbers of a comparison that several outputs have, the same on a
+ * terminal and on a page: diff_format.c, the answer in diff_answer.c, distributions in
+ * diff_distribution.c. Texts are "" where there is nothing to say. */
 #pragma once
 
 #include "runner/analysis/compare.h"
@@ -37,8 +38,6 @@ const char *diff_q_words(struct arena *arena, enum verdict verdict, double q);
 const char *diff_verdict_words(struct arena *arena, const struct diff_result *result);
 /* Why changes are provisional; nothing where none is. */
 const char *diff_provisional_words(struct arena *arena, const struct comparison *comparison);
-/* with how many processes ranks report something; nothing where all cases have enough. */
-const char *diff_rank_words(struct arena *arena, const struct comparison *comparison);
 /* What diff_counts_words() counts in a row. */
 enum diff_counts {
   DIFF_COUNTS_PROCESSES,
@@ -57,10 +56,8 @@ bool diff_reason_stands_below(const struct comparison_row *row);
  * the reason of its verdict unless that stands below, a spread beyond delta. */
 const char *diff_note_words(struct arena *arena, const struct comparison_row *row);
 
-/* Of how many undecided cases the undisturbed rate is the same; nothing where of none. */
-const char *diff_quiet_words(struct arena *arena, const struct comparison *comparison);
 /* The change that the cases have in common, or the median of one run each; nothing where none is
- * known, or a group of all cases tells it. */
+ * known, or a group of all cases tells it. In diff_caveats.c. */
 const char *diff_shift_words(struct arena *arena, const struct comparison *comparison);
 /* How many are INCOMPARABLE; *reason: why, and the option that compares them; NULL = none is. */
 size_t diff_count_incomparable(const struct comparison *comparison, const char **reason);
@@ -76,8 +73,6 @@ const char *diff_worse_distributions(struct arena *arena, const struct compariso
                                      bool provisional);
 /* "gpu1's host link of n4 alone". */
 const char *diff_part_name(struct arena *arena, const struct outlier_part *part);
-/* The threshold, and where it comes from. */
-const char *diff_delta_words(struct arena *arena, const struct comparison *comparison);
 bool diff_any_on_both(const struct comparison *comparison);
 /* "580.159.04 -> 590.44.01"; names: of the sides, where both have one driver. */
 const char *diff_sides_words(struct arena *arena, const struct comparison *comparison,
@@ -95,19 +90,9 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
 /* "2 regressed (1 provisional), 14 same"; provisional may be NULL. */
 const char *diff_verdict_counts(struct arena *arena, const size_t verdicts[verdict_name_count],
                                 const size_t provisional[verdict_name_count]);
+/* "more noise" where side B became slower by noise alone. */
+const char *diff_noise_words(enum verdict verdict);
 /* An enum tone. */
 unsigned diff_verdict_tone(enum verdict verdict);
-/* What the columns of a table of cases mean. */
-const char *diff_change_legend(const struct comparison *comparison);
-#define DIFF_WORDS_Q "q: expected share of false positives in this row and those above it"
-#define DIFF_WORDS_RATES                                                                           \
-  "A row has the typical rate, or the undisturbed one (no noise) if that changed"
 /* " of n1, n2, n3, ... (8)"; "" where the fact is of no node alone. */
 const char *diff_fact_nodes(struct arena *arena, const struct fact_difference *fact);
-/* "gpu2 pcie_link_width", "every gpu: driver_model". */
-const char *diff_fact_name(struct arena *arena, const struct fact_difference *fact);
-const char *diff_fact_value(const struct fact_difference *fact, enum side side);
-
-/* "B: gpu1 was in use when the run began: 1 compute process, 98 % busy (2 of 3 runs)". */
-const char *diff_condition_words(struct arena *arena, const struct comparison *comparison,
-                                 const struct comparison_condition *condition);

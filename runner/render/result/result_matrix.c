@@ -260,9 +260,7 @@ static void block_print_title(struct result_page *page, const struct result_bloc
   }
   document_gap(page->document);
   document_heading(page->document, block->name);
-  if (words[0] != '\0') {
-    document_put(page->document, "%s", words);
-  }
+  document_put_text(page->document, TONE_NONE, words);
 }
 
 static void facet_print_heading(struct result_page *page, const struct result_facet *facet,

@@ -253,9 +253,7 @@ static void case_table_print_heading(struct result_page *page, const struct resu
   const char *words = case_table_words(table->arena, row, case_table_common_size(table));
   result_set_clear_column(&table->set, COLUMN_BLOCK);
   document_heading(page->document, block->name);
-  if (words[0] != '\0') {
-    document_put(page->document, "%s", words);
-  }
+  document_put_text(page->document, TONE_NONE, words);
 }
 
 /* Above blocks that share a table. */
@@ -269,9 +267,7 @@ static void case_table_print_shared_heading(struct result_page *page,
   if (size != NULL) {
     words = arena_join(table->arena, arena_around(table->arena, "Size: ", size, ""), "; ", words);
   }
-  if (words[0] != '\0') {
-    document_put(page->document, "%s", words);
-  }
+  document_put_text(page->document, TONE_NONE, words);
 }
 
 /* "% of peak: of the theoretical rate of PCIe (63.02 GB/s), NVLink (478.1 GB/s, 956.2 GB/s)"; ""
