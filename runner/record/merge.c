@@ -327,13 +327,6 @@ static enum status merge_remember(struct database *output, const struct merge_fi
       err);
 }
 
-/* A shard with nothing new names its fleet, too. */
-static enum status merge_remember_fleet(struct database *output, const struct merge_file *file,
-                                        struct error *err) {
-  return database_do(output, "merge/given_fleet",
-                     PARAMETERS(PARAMETER(":run_uuid", file->run_uuid)), err);
-}
-
 struct known_input {
   const char *reason; /* NULL = it was merged */
   int64_t runs;
@@ -355,8 +348,12 @@ static enum status merge_find_known(struct database *output, const struct merge_
     return STATUS_OK;
   }
   result->runs = input.runs;
-  return input.reason != NULL ? error_set(err, STATUS_INVALID, "%s", input.reason)
-                              : merge_remember_fleet(output, file, err);
+  if (input.reason != NULL) {
+    return error_set(err, STATUS_INVALID, "%s", input.reason);
+  }
+  /* A shard with nothing new names its fleet, too. */
+  return database_do(output, "merge/given_fleet",
+                     PARAMETERS(PARAMETER(":run_uuid", file->run_uuid)), err);
 }
 
 static enum status merge_attached(struct merge *merge, const struct merge_file *file,

@@ -172,9 +172,10 @@ static void reading_take_plan(void *context, sqlite3_value **row) {
 
 static enum status results_load_plans(struct results *results, struct database *database,
                                       struct reading *reading, struct error *err) {
-  RETURN_ON_ERROR(database_gather(database, "compare/plans",
-                                  PARAMETERS(PARAMETER(":runs", reading->ids.text)),
-                                  reading_take_plan, reading, err));
+  SCOPED(statement_finalize) struct statement statement = {0};
+  RETURN_ON_ERROR(statement_prepare(database, "compare/plans", &statement, err));
+  statement_bind_text(&statement, ":runs", reading->ids.text);
+  RETURN_ON_ERROR(statement_gather(&statement, reading_take_plan, reading, err));
   if (reading->bad_case_id != 0) {
     return error_set(err, STATUS_INVALID,
                      "a case of these runs has the id %lld, and haul gives 1 to %d",
@@ -277,11 +278,6 @@ static enum status results_load_flows(struct results *results, struct database *
 
 /* ---- medians ---- */
 
-/* Medians may be millions: the arena would keep every smaller copy of the array. */
-static void results_add_median(struct results *results, struct results_median median) {
-  *MEMORY_ADD(results->medians, results->median_count) = median;
-}
-
 ORDER_DEFINE(results_compare_plans, struct planned,
              ORDER(x->run, y->run) ?: ORDER(x->bench, y->bench))
 
@@ -313,15 +309,15 @@ static void reading_take_median(void *context, sqlite3_value **row) {
   const enum case_status status = value_status(row[STATUS]);
   const double ns = value_real(row[MEDIAN_NS]);
   const bool ok = status == CASE_OK && ns >= MEDIAN_NS_MIN && ns <= MEDIAN_NS_MAX;
-  results_add_median(results,
-                     (struct results_median){.run = reading->runs[reading->run].index,
-                                             .bench = reading->bench,
-                                             .process = sqlite3_value_int64(row[PROCESS]),
-                                             .ns = ok ? ns : NAN,
-                                             .undisturbed_ns = ok ? ns : NAN,
-                                             .status = status,
-                                             .above_peak = reading_is_above_peak(
-                                                 reading, results->cases[reading->bench].id, ns)});
+  /* They may be millions: an arena would keep every smaller copy of the array. */
+  *MEMORY_ADD(results->medians, results->median_count) = (struct results_median){
+      .run = reading->runs[reading->run].index,
+      .bench = reading->bench,
+      .process = sqlite3_value_int64(row[PROCESS]),
+      .ns = ok ? ns : NAN,
+      .undisturbed_ns = ok ? ns : NAN,
+      .status = status,
+      .above_peak = reading_is_above_peak(reading, results->cases[reading->bench].id, ns)};
 }
 
 static enum status results_load_medians(struct results *results, struct database *database,

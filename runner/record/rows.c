@@ -160,14 +160,6 @@ enum status database_refuse_row(struct database *database, const char *name, enu
   return words[0] != NULL ? error_set(err, refused, format, words[0], words[1]) : STATUS_OK;
 }
 
-enum status database_gather(struct database *database, const char *name,
-                            const struct parameter *parameters, statement_take *take, void *context,
-                            struct error *err) {
-  SCOPED(statement_finalize) struct statement statement = {0};
-  RETURN_ON_ERROR(rows_prepare(database, name, parameters, &statement, err));
-  return statement_gather(&statement, take, context, err);
-}
-
 enum status database_read_all(struct database *database, const char *name,
                               const struct parameter *parameters, const struct row_member *members,
                               struct arena *arena, const struct row_array *rows,

@@ -105,10 +105,6 @@ enum status database_read(struct database *database, const char *name,
                           const struct parameter *parameters, const struct row_member *members,
                           void *row, struct arena *arena, bool *found,
                           struct error *err) CHECK_RESULT;
-/* statement_gather(), once. */
-enum status database_gather(struct database *database, const char *name,
-                            const struct parameter *parameters, statement_take *take, void *context,
-                            struct error *err) CHECK_RESULT;
 /* All its rows: items, a pointer to structs, and their count. */
 #define DATABASE_READ_ALL(database, name, parameters, members, arena, items, count, err)           \
   database_read_all((database), (name), (parameters), (members), (arena),                          \

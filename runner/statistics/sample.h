@@ -16,6 +16,10 @@ struct interval {
   double low, high;
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Zeroed room for that many values, for the caller to free(). */
 double *sample_values_new(size_t count);
 struct sample sample_summary(const double *values, size_t count);
@@ -25,3 +29,7 @@ double sample_median_in_place(double *values, size_t count);
 /* Moves the values about, which takes less time than to sort them. */
 double sample_median_select(double *values, size_t count);
 double sample_median(const double *values, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
