@@ -3,7 +3,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/globs.h"
 #include "engine/base/order.h"
-#include "runner/console/shell_word.h"
+#include "runner/console/console.h"
 #include "runner/record/results.h"
 
 #include <jansson.h>

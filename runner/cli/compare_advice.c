@@ -5,7 +5,7 @@
 #include "engine/base/strings.h"
 #include "runner/cli/advice_command.h"
 #include "runner/cli/advice_sides.h"
-#include "runner/console/shell_word.h"
+#include "runner/console/console.h"
 #include "runner/record/selector.h"
 #include "runner/table/text.h"
 

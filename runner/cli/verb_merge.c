@@ -1,7 +1,7 @@
 /* haul merge: results of many databases into one. */
 #include "engine/base/strings.h"
 #include "runner/cli/fleet_gate.h"
-#include "runner/console/shell_word.h"
+#include "runner/console/console.h"
 #include "runner/record/file.h"
 #include "runner/record/merge.h"
 #include "runner/record/node_list.h"

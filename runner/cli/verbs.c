@@ -4,7 +4,7 @@
 #include "engine/machine/machine.h"
 #include "kernels/code.h"
 #include "runner/cli/options.h"
-#include "runner/console/shell_word.h"
+#include "runner/console/console.h"
 #include "runner/record/beside.h"
 #include "runner/record/manage.h"
 #include "scenarios/scenarios.h"

@@ -9,8 +9,7 @@
  *                 kind_transfer.c
  *   name.h        path and name
  *   definition.h  what makes two cases the same measurement: definition and case_key
- *   unsupported.c why a case cannot run here
- *   skipped.c     such reasons, each once
+ *   skipped.c     why a case cannot run here, and such reasons, each once
  *   bound.h       payload, traffic, and the peak that the hardware allows
  *   estimate.h    how long it takes
  *   plan.c        puts the cases in order, each once, with names of their own

@@ -2,7 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/new_file.h"
-#include "runner/console/shell_word.h"
+#include "runner/console/console.h"
 #include "runner/run/shard_local.h"
 
 #include <dirent.h>

@@ -2,9 +2,11 @@
  * call. */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BLOB };
 
@@ -34,17 +36,34 @@ struct cell {
   } as;
 };
 
-struct cell cell_null(void);
-struct cell cell_integer(int64_t value);
-struct cell cell_real(double value);
+static inline struct cell cell_null(void) {
+  return (struct cell){.kind = CELL_NULL};
+}
+static inline struct cell cell_integer(int64_t value) {
+  return (struct cell){.kind = CELL_INTEGER, .as.integer = value};
+}
+static inline struct cell cell_real(double value) {
+  return (struct cell){.kind = CELL_REAL, .as.real = value};
+}
 /* NULL where the value is not finite. */
-struct cell cell_finite(double value);
+static inline struct cell cell_finite(double value) {
+  return isfinite(value) ? cell_real(value) : cell_null();
+}
 /* NULL unless it is known. */
-struct cell cell_known(bool known, int64_t value);
+static inline struct cell cell_known(bool known, int64_t value) {
+  return known ? cell_integer(value) : cell_null();
+}
 /* NULL makes a null cell. */
-struct cell cell_text(const char *text);
+static inline struct cell cell_text(const char *text) {
+  return text != NULL ? (struct cell){.kind = CELL_TEXT, .as.text = {text, strlen(text)}}
+                      : cell_null();
+}
 /* The same; "" makes a null cell as well. */
-struct cell cell_words(const char *text, unsigned tone);
+static inline struct cell cell_words(const char *text, unsigned tone) {
+  struct cell cell = text == NULL || text[0] == '\0' ? cell_null() : cell_text(text);
+  cell.tone = tone;
+  return cell;
+}
 
 enum column_align { ALIGN_BY_VALUE /* numbers right */, ALIGN_LEFT, ALIGN_RIGHT };
 

@@ -1,4 +1,4 @@
-#include "runner/console/shell_word.h"
+#include "runner/console/console.h"
 
 #include "tests/cmocka.h"
 
