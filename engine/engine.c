@@ -8,7 +8,6 @@
 #include "engine/workload/transfer_flows.h"
 #include "engine/workload/workload.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 bool engine_flow_is_paired(const struct case_def *def, uint32_t flow) {

@@ -1,6 +1,7 @@
 #include "engine/base/input_file.h"
 
 #include "engine/base/macros.h"
+#include "engine/base/strbuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,6 +77,38 @@ enum status input_file_open(const char *path, bool piped, int *fd, struct error 
   }
   *fd = opened;
   return STATUS_OK;
+}
+
+/* Until the end, instead of asking for the size, which a pipe does not have. */
+static enum status input_file_take(int fd, struct strbuf *text, struct error *err) {
+  char chunk[1 << 16];
+  ssize_t got = 1;
+  while (got != 0 && !text->truncated) {
+    got = read(fd, chunk, sizeof chunk);
+    if (got < 0 && errno != EINTR) {
+      return error_set_errno(err, errno, "cannot read the file");
+    }
+    strbuf_append_n(text, chunk, got > 0 ? (size_t)got : 0);
+  }
+  return STATUS_OK;
+}
+
+enum status input_file_read(const char *path, bool piped, const char *what, size_t max_bytes,
+                            struct arena *arena, const char **text, size_t *length,
+                            struct error *err) {
+  enum { BYTES_PER_MIB = 1 << 20 };
+  int fd = -1;
+  SCOPED(strbuf_fini) struct strbuf all = STRBUF(max_bytes);
+  RETURN_ON_ERROR(input_file_open(path, piped, &fd, err));
+  const enum status status = input_file_take(fd, &all, err);
+  (void)close(fd);
+  if (all.truncated) {
+    return error_set(err, STATUS_INVALID, "the file is larger than %s may be, %zu MiB", what,
+                     max_bytes / BYTES_PER_MIB);
+  }
+  *text = arena_strndup(arena, all.text, all.length);
+  *length = all.length;
+  return status;
 }
 
 bool input_file_begins(const char *path, const void *bytes, size_t size) {

@@ -3,6 +3,7 @@
  * Opening never waits: a FIFO or device under the name of a file is refused. */
 #pragma once
 
+#include "engine/base/arena.h"
 #include "engine/base/error.h"
 
 #include <stdbool.h>
@@ -14,6 +15,11 @@
  * makes of
  * <(COMMAND); /dev/stdin). Errors do not name the path: "this is a FIFO, not a file". */
 enum status input_file_open(const char *path, bool piped, int *fd, struct error *err) CHECK_RESULT;
+/* The whole of such a file, in the arena, with '\0' behind it. what: of what it is, "a scenario",
+ * for the message where it is longer than max_bytes. */
+enum status input_file_read(const char *path, bool piped, const char *what, size_t max_bytes,
+                            struct arena *arena, const char **text, size_t *length,
+                            struct error *err) CHECK_RESULT;
 /* Whether the path is a link that another user (not root) made to a file that is not that user's.
  * To follow it is to read or write a file that the other user cannot. shown: a file that everybody
  * may read does not count. */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Where memory is. */
 #define PLACE_LIST(X)                                                                              \
@@ -119,7 +120,7 @@ struct measure {
 };
 
 enum { CASE_FLOWS_MAX = 1024, CASE_KEY_MAX = 33, CASE_REASON_MAX = 512 };
-/* A reason formatted into an array of that size, which it is. Needs stdio.h. */
+/* A reason formatted into an array of that size, which it is. */
 #define CASE_REASON(reason, ...) ((void)snprintf((reason), CASE_REASON_MAX, __VA_ARGS__), (reason))
 
 /* All are of this node; a name of another one would stand beside the process. */

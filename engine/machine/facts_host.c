@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 /* Answers one fact: adds exactly one to the machine. */
 typedef void (*host_fact_function)(struct probe *probe, const char *name);

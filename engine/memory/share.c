@@ -3,7 +3,6 @@
 #include "engine/gpu/session.h"
 #include "engine/memory/kinds.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

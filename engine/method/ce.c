@@ -5,7 +5,6 @@
 #include "engine/machine/machine.h"
 #include "engine/method/method.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* CU_DEVICE_ATTRIBUTE_MAX_PITCH of every GPU so far. */

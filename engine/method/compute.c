@@ -7,7 +7,6 @@
 #include "engine/method/method.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 _Static_assert((int)COMPUTE_SIDE_UNIT == (int)MATMUL_UNIT, "a scenario counts whole tiles");

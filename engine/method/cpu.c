@@ -12,7 +12,6 @@
 #include "engine/method/method.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { SHARE_UNIT_BYTES = 4096 };

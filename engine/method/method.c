@@ -5,7 +5,6 @@
 #include "engine/machine/machine.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define METHOD_EXTERN_(id, text, name, ...) extern const struct method_ops method_##name;
 METHOD_LIST(METHOD_EXTERN_)

@@ -14,7 +14,6 @@
 #include "engine/method/method.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* How a variant is launched when the scenario does not say. */

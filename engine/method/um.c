@@ -20,7 +20,6 @@
 #include "engine/machine/machine.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -27,7 +27,6 @@
 #include "engine/workload/loads.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "kernels/kernels.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 enum { THREADS_MAX = 1024 /* per block */, GRID_THREADS_MAX = 1 << 20 };
 

@@ -13,7 +13,6 @@
 #include "engine/workload/workload.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -14,7 +14,6 @@
 #include "engine/workload/signal_state.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "kernels/kernels.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 static const struct method_ops *transfer_flow_ops(const struct flow *flow) {
   return methods[flow->method];

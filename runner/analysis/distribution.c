@@ -15,7 +15,6 @@ enum { KINDS = 3 };
 /* What the tests need of one case. */
 struct distribution_work {
   struct process_sample units[2];
-  double modes_p, jitter_p;
   double shares[2], spreads[2];
 };
 

@@ -6,7 +6,6 @@
 #include "runner/statistics/sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Equal for components that are judged together. */

@@ -9,7 +9,6 @@
 #include "runner/statistics/sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A GPU whose way to the host is slower by no more than this times what the GPU is slower

@@ -1,11 +1,8 @@
 #include "runner/cli/advice_sides.h"
 
-#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "runner/cli/advice_command.h"
 #include "runner/record/selector.h"
-
-#include <string.h>
 
 enum { TAGS_TRIED = 1000 };
 

@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <glob.h>
-#include <limits.h>
 #include <string.h>
 
 #define COMPLETION_OUTPUT_LIST(X)                                                                  \

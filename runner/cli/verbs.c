@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { WORDS_MAX = 1 << 20, KEY_INDENT = 4, KEY_WIDTH = 8 };

@@ -1,18 +1,16 @@
 #include "runner/import/nvbandwidth.h"
+
+#include "engine/base/input_file.h"
 #include "engine/machine/facts.h"
 #include "engine/machine/machine.h"
 #include "runner/import/nvbandwidth_text.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { UNVERSIONED = 2, OLDEST_VERSION = 5, NEWEST_VERSION = 10 };
 
@@ -263,49 +261,16 @@ enum status nvbandwidth_parse(const char *text, size_t length, const char *path,
   return status;
 }
 
-static enum status nvbandwidth_read_text(int fd, const char *path, char *text, size_t size,
-                                         struct error *err) {
-  for (size_t done = 0; done < size;) {
-    ssize_t got = read(fd, text + done, size - done);
-    if (got < 0) {
-      return error_set_errno(err, errno, "cannot read %s", path);
-    }
-    if (got == 0) {
-      return error_set(err, STATUS_IO, "%s became shorter while it was read", path);
-    }
-    done += (size_t)got;
-  }
-  return STATUS_OK;
-}
-
 enum status nvbandwidth_read(const char *path, struct arena *arena, struct nvbandwidth_file *file,
                              struct error *err) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat info;
-  if (fd < 0 || fstat(fd, &info) != 0) {
-    enum status status = error_set_errno(err, errno, "cannot read %s", path);
-    if (fd >= 0) {
-      (void)close(fd);
-    }
-    return status;
+  const char *text = NULL;
+  size_t length = 0;
+  if (input_file_read(path, false, "what nvbandwidth prints", NVBANDWIDTH_FILE_MAX, arena, &text,
+                      &length, err) != STATUS_OK) {
+    return error_prefix(err, "%s: ", path);
   }
-  enum status status = STATUS_OK;
-  if (!S_ISREG(info.st_mode)) {
-    status = error_set(err, STATUS_INVALID, "%s is not a regular file", path);
-  } else if (info.st_size > NVBANDWIDTH_FILE_MAX) {
-    status = error_set(err, STATUS_INVALID, "%s is larger than %d MiB: not what nvbandwidth prints",
-                       path, NVBANDWIDTH_FILE_MAX >> 20);
-  } else if (info.st_size == 0) {
-    status = error_set(err, STATUS_INVALID, "%s is empty", path);
-  }
-  if (status == STATUS_OK) {
-    const size_t size = (size_t)info.st_size;
-    SCOPED(memory_free) char *text = memory_new(size, 1);
-    status = nvbandwidth_read_text(fd, path, text, size, err);
-    status = THEN(status, nvbandwidth_parse(text, size, path, arena, file, err));
-  }
-  (void)close(fd);
-  return status;
+  return length == 0 ? error_set(err, STATUS_INVALID, "%s is empty", path)
+                     : nvbandwidth_parse(text, length, path, arena, file, err);
 }
 
 /* ---- the machine that a file speaks of ---- */

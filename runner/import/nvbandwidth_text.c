@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { COLUMNS_MAX = 4096, NAME_CHARS_MAX = 200 };
 

@@ -7,8 +7,6 @@
 #include "runner/plan/name.h"
 #include "schema/scenario/setting.h"
 
-#include <stdio.h>
-
 /* A round, an addition with its answer, and one without where many are under way, in ns. */
 #define ROUND_NS  2500.0
 #define ATOMIC_NS 1300.0

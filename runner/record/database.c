@@ -7,9 +7,7 @@
 #include "runner/record/guard.h"
 #include "runner/record/migrate.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -110,18 +108,6 @@ static enum status database_copy_and_migrate(struct database *database, struct e
   return STATUS_OK;
 }
 
-enum status database_open_temporary(struct database **database, struct error *err) {
-  struct database *made = memory_new(1, sizeof *made);
-  made->path = memory_format("temporary database");
-  enum status status = database_make_temporary(made, NULL, err);
-  if (status != STATUS_OK) {
-    database_close(made);
-    return status;
-  }
-  *database = made;
-  return STATUS_OK;
-}
-
 /* Statements, views and saved queries are those of the latest schema. */
 static enum status database_bring_up_to_date(struct database *database, struct error *err) {
   if (database->version >= migrate_latest_version()) {
@@ -208,19 +194,30 @@ enum status database_migrate_copy(const char *path, struct error *err) {
   return status;
 }
 
+/* It is the caller's from now on, or closed where that status says why. */
+static enum status database_hand_over(struct database *opened, enum status status,
+                                      struct database **database) {
+  if (status == STATUS_OK) {
+    *database = opened;
+  } else {
+    database_close(opened);
+  }
+  return status;
+}
+
 enum status database_open_waiting(const char *path, enum database_access access, int busy_ms,
                                   struct database **database, struct error *err) {
   struct database_file file;
   RETURN_ON_ERROR(database_file_examine(path, access, &file, err));
   struct database *opened = database_new(path);
   opened->network_file_system = file.network_file_system;
-  enum status status = database_open_checked(opened, access, busy_ms, err);
-  if (status != STATUS_OK) {
-    database_close(opened);
-    return status;
-  }
-  *database = opened;
-  return STATUS_OK;
+  return database_hand_over(opened, database_open_checked(opened, access, busy_ms, err), database);
+}
+
+enum status database_open_temporary(struct database **database, struct error *err) {
+  struct database *made = memory_new(1, sizeof *made);
+  made->path = memory_format("temporary database");
+  return database_hand_over(made, database_make_temporary(made, NULL, err), database);
 }
 
 /* As sqlite3_busy_handler() wants it: not 0 = try again. */
@@ -252,13 +249,9 @@ enum status database_open(const char *path, enum database_access access, struct 
 enum status database_open_untouched(const char *path, struct database **database,
                                     struct error *err) {
   struct database *opened = database_new(path);
-  enum status status = database_open_handle(opened, SQLITE_OPEN_READONLY, DATABASE_BUSY_MS, err);
-  if (status != STATUS_OK) {
-    database_close(opened);
-    return status;
-  }
-  *database = opened;
-  return STATUS_OK;
+  const enum status status =
+      database_open_handle(opened, SQLITE_OPEN_READONLY, DATABASE_BUSY_MS, err);
+  return database_hand_over(opened, status, database);
 }
 
 bool database_is_gone(const struct database *database) {

@@ -3,8 +3,6 @@
 #include "engine/base/clock.h"
 #include "runner/record/file.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { SHRINK_FROM_PERCENT = 25 };

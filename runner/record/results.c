@@ -7,7 +7,6 @@
 #include "runner/record/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

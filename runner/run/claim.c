@@ -6,7 +6,6 @@
 #include "engine/machine/machine.h"
 #include "runner/run/lock.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,7 @@
 #include "runner/run/launch.h"
 
 #include "engine/base/input_file.h"
+#include "engine/base/strbuf.h"
 #include "engine/machine/machine.h"
 #include "runner/record/node_list.h"
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 enum { FILE_BYTES_MAX = 16 << 20 };
+static const char SEPARATORS[] = ", \t\r\n";
 
 /* https://slurm.schedmd.com/srun.html, "OUTPUT ENVIRONMENT VARIABLES" */
 static const struct {
@@ -71,25 +73,17 @@ static const char *launch_fleet_name(const struct launch_options *options, struc
 /* Names in a file, with comments from # to the end of the line. */
 static enum status launch_read_file(const char *path, struct arena *arena, const char **text,
                                     struct error *err) {
-  int fd = -1;
-  if (input_file_open(path, true, &fd, err) != STATUS_OK) {
+  const char *read = NULL;
+  size_t length = 0;
+  if (input_file_read(path, true, "a list of nodes", FILE_BYTES_MAX, arena, &read, &length, err) !=
+      STATUS_OK) {
     return error_prefix(err, "cannot read the list of nodes %s: ", path);
   }
-  FILE *file = fdopen(fd, "r");
-  if (file == NULL) {
-    abort(); /* for want of memory */
-  }
-  char *bytes = arena_alloc(arena, FILE_BYTES_MAX + 1);
-  const size_t length = fread(bytes, 1, FILE_BYTES_MAX + 1, file);
-  const bool failed = ferror(file) != 0;
-  (void)fclose(file);
-  if (failed || length > FILE_BYTES_MAX || memchr(bytes, '\0', length) != NULL) {
+  if (strlen(read) != length) {
     return error_set(err, STATUS_INVALID,
-                     "%s is not a list of nodes: a text of at most 16 MiB, with one name or "
-                     "a[1-3] in a line",
-                     path);
+                     "%s is not a list of nodes: a text with one name or a[1-3] in a line", path);
   }
-  bytes[length] = '\0';
+  char *bytes = arena_strdup(arena, read);
   for (char *comment = strchr(bytes, '#'); comment != NULL; comment = strchr(comment, '#')) {
     memset(comment, ' ', strcspn(comment, "\n"));
   }
@@ -111,23 +105,15 @@ static enum status launch_read_expected(const char *given, struct arena *arena, 
   if (list.count == 0) {
     return error_set(err, STATUS_INVALID, "no node is named in %s", given);
   }
-  char *joined = arena_strdup(arena, from);
-  char *to = joined;
-  bool separated = true;
-  for (const char *c = joined; *c != '\0'; c++) {
-    const bool separator = strchr(", \t\r\n", *c) != NULL;
-    if (!separator || !separated) {
-      if (separator) {
-        *to++ = ',';
-      } else {
-        *to++ = *c;
-      }
-    }
-    separated = separator;
+  SCOPED(strbuf_fini) struct strbuf joined = STRBUF(FILE_BYTES_MAX);
+  for (const char *at = from + strspn(from, SEPARATORS); *at != '\0';) {
+    const size_t length = strcspn(at, SEPARATORS);
+    strbuf_append(&joined, joined.length > 0 ? "," : "");
+    strbuf_append_n(&joined, at, length);
+    at += length;
+    at += strspn(at, SEPARATORS);
   }
-  to -= to > joined && to[-1] == ',';
-  *to = '\0';
-  *text = joined;
+  *text = arena_strdup(arena, joined.text);
   return STATUS_OK;
 }
 

@@ -7,8 +7,6 @@
 #include "runner/run/run_internal.h"
 #include "runner/statistics/noise.h"
 
-#include <string.h>
-
 /* What workers measure and sample with. */
 static const struct supervise_ops RUN_OPS = {
     .engine_new = engine_new,

@@ -4,10 +4,7 @@
 #include "engine/machine/machine.h"
 #include "schema/toml/toml.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 
 struct machine_loader {
   const char *path;
@@ -372,34 +369,14 @@ enum status machine_file_parse(const char *text, size_t length, const char *path
   return status;
 }
 
-static enum status machine_read_stream(FILE *stream, const char *path, char *text, size_t *length,
-                                       struct error *err) {
-  *length = fread(text, 1, MACHINE_FILE_MAX + 1, stream);
-  if (ferror(stream)) {
-    return error_set_errno(err, errno, "%s", path);
-  }
-  if (*length > MACHINE_FILE_MAX) {
-    return error_set(err, STATUS_INVALID, "%s: larger than a machine file may be, %d MiB", path,
-                     MACHINE_FILE_MAX >> 20);
-  }
-  return STATUS_OK;
-}
-
 enum status machine_file_load(const char *path, struct machine *machine, struct error *err) {
-  int fd = -1;
-  if (input_file_open(path, true, &fd, err) != STATUS_OK) {
-    return error_prefix(err,
-                        "cannot read the machine file %s, which haul env --save writes: ", path);
-  }
-  FILE *stream = fdopen(fd, "r");
-  if (stream == NULL) {
-    abort(); /* for want of memory */
-  }
-  SCOPED(memory_free) char *text = malloc(MACHINE_FILE_MAX + 1);
+  SCOPED(arena_fini) struct arena arena = {0};
+  const char *text = NULL;
   size_t length = 0;
-  enum status status =
-      text == NULL ? error_set(err, STATUS_NO_MEMORY, "%s: cannot allocate memory to read it", path)
-                   : machine_read_stream(stream, path, text, &length, err);
-  (void)fclose(stream);
-  return THEN(status, machine_file_parse(text, length, path, machine, err));
+  const enum status status =
+      input_file_read(path, true, "a machine file", MACHINE_FILE_MAX, &arena, &text, &length, err);
+  return status == STATUS_OK
+             ? machine_file_parse(text, length, path, machine, err)
+             : error_prefix(
+                   err, "cannot read the machine file %s, which haul env --save writes: ", path);
 }

@@ -5,62 +5,21 @@
 #include "schema/scenario/kind.h"
 #include "schema/scenario/nearest.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool source_is_shipped(const char *path) {
   return strncmp(path, SCENARIOS_PREFIX, strlen(SCENARIOS_PREFIX)) == 0;
 }
 
-/* Reads until the end instead of asking for the size, which a pipe does not have. */
-static enum status source_read_all(struct arena *arena, int file, struct source *source,
-                                   struct error *err) {
-  char *text = NULL;
-  size_t capacity = 0;
-  size_t length = 0;
-  for (;;) {
-    if (length == capacity) {
-      capacity = capacity == 0 ? 1 << 16 : capacity * 2;
-      char *larger = arena_alloc(arena, capacity + 1);
-      if (length > 0) {
-        memcpy(larger, text, length);
-      }
-      text = larger;
-    }
-    const ssize_t got = read(file, text + length, capacity - length);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return error_set_errno(err, errno, "cannot read the file");
-    }
-    if (got == 0) {
-      break;
-    }
-    length += (size_t)got;
-    if (length > SCENARIO_FILE_MAX) {
-      return error_set(err, STATUS_INVALID, "the file is larger than a scenario may be, 4 MiB");
-    }
-  }
-  text[length] = '\0';
-  source->text = text;
-  source->length = length;
-  return STATUS_OK;
-}
-
 enum status source_read(struct arena *arena, const char *path, bool piped, struct source *source,
                         struct error *err) {
-  int file = -1;
   source->path = arena_strdup(arena, path);
   source->text = "";
   source->length = 0;
-  RETURN_ON_ERROR(input_file_open(path, piped, &file, err));
-  const enum status status = source_read_all(arena, file, source, err);
-  (void)close(file);
-  return status;
+  return input_file_read(path, piped, "a scenario", SCENARIO_FILE_MAX, arena, &source->text,
+                         &source->length, err);
 }
 
 /* Removes "." and "..", which cannot lead above the root. */

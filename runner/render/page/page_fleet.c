@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes with a row of their own; all have a square in the map of all. Parts with a row. */
-enum { FLEET_NODES_SHOWN = 40, FLEET_PARTS_SHOWN = 500, FLEET_REASONS_SHOWN = 200 };
+/* Nodes with a row of their own; all have a square in the map of all. */
+enum { FLEET_NODES_SHOWN = 40, FLEET_REASONS_SHOWN = 200 };
 
 static const char FLEET_REASONS_TITLE[] = "Missing, failed or different nodes";
 

@@ -8,7 +8,7 @@
 #include "runner/render/plot/plot.h"
 #include "runner/table/html.h"
 
-enum { TIME_MAX = 32, SVG_MAX = 1 << 20 };
+enum { SVG_MAX = 1 << 20 };
 
 /* One run of a case, on whatever hardware. */
 struct moment {
