@@ -80,10 +80,8 @@ static enum status foreign_read(struct database *database, struct objects *objec
 }
 
 /* Lines of "type name text", sorted as objects are. */
-static void foreign_read_expected(int version, struct objects *objects) {
-  char name[32];
-  (void)snprintf(name, sizeof name, "schemas/%d.txt", version);
-  SCOPED(memory_free) char *lines = database_sql(name);
+static void foreign_read_latest(struct objects *objects) {
+  SCOPED(memory_free) char *lines = database_sql("objects.txt");
   char *rest = arena_strdup(&objects->arena, lines); /* what the objects point into */
   for (char *line = strsep(&rest, "\n"); rest != NULL; line = strsep(&rest, "\n")) {
     struct object *object = ARENA_ADD(&objects->arena, objects->items, objects->count);
@@ -91,6 +89,19 @@ static void foreign_read_expected(int version, struct objects *objects) {
     object->name = strsep(&line, " ");
     object->text = line;
   }
+}
+
+/* Of a version that this build knows. An older one has no views: migrating makes them anew. */
+static enum status foreign_read_expected(int version, struct objects *objects, struct error *err) {
+  if (version == migrate_latest_version()) {
+    foreign_read_latest(objects);
+    return STATUS_OK;
+  }
+  struct database made;
+  enum status status = migrate_make(&made, version, err);
+  status = THEN(status, foreign_read(&made, objects, err));
+  database_close_handle(&made);
+  return status;
 }
 
 enum status foreign_print(struct database *database, FILE *stream, struct error *err) {
@@ -155,8 +166,8 @@ static void foreign_list(const struct objects *found, const struct objects *expe
 enum status foreign_check_tables(struct database *database, struct error *err) {
   const int latest = migrate_latest_version();
   struct objects expected = {0};
-  enum status status = STATUS_OK;
-  foreign_read_expected(database->version < latest ? database->version : latest, &expected);
+  enum status status = foreign_read_expected(
+      database->version < latest ? database->version : latest, &expected, err);
   for (size_t i = 0; i < expected.count && status == STATUS_OK; i++) {
     const struct object *object = &expected.items[i];
     if (strcmp(object->type, "table") != 0) {
@@ -219,8 +230,10 @@ enum status foreign_check(struct database *database, enum database_access access
   enum status status = foreign_read(database, &found, err);
   if (status == STATUS_OK && !newer) {
     struct objects expected = {0};
-    foreign_read_expected(database->version, &expected);
-    foreign_list(&found, &expected, database->version, &list);
+    status = foreign_read_expected(database->version, &expected, err);
+    if (status == STATUS_OK) {
+      foreign_list(&found, &expected, database->version, &list);
+    }
     arena_fini(&expected.arena);
   }
   arena_fini(&found.arena);

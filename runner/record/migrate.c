@@ -174,20 +174,24 @@ static enum status migrate_compare_columns(struct database *made, struct databas
   return status;
 }
 
-/* A file from before its text was kept: as one of its version that is made now. */
-static enum status migrate_check_columns(struct database *database, struct error *err) {
-  struct database made = {.path = database->path};
-  if (sqlite3_open(":memory:", &made.handle) != SQLITE_OK) {
-    database_close_handle(&made);
-    return error_set(err, STATUS_NO_MEMORY, "out of memory");
-  }
-  enum status status = STATUS_OK;
+enum status migrate_make(struct database *made, int version, struct error *err) {
+  *made = (struct database){.path = ":memory:"};
+  enum status status = sqlite3_open(made->path, &made->handle) == SQLITE_OK
+                           ? STATUS_OK
+                           : error_set(err, STATUS_NO_MEMORY, "out of memory");
   for (size_t i = 0; i < results_sql_count && status == STATUS_OK; i++) {
-    const int version = migrate_version_of(&results_sql[i]);
-    if (version > 0 && version <= database->version) {
-      status = database_run_sql(&made, (const char *)results_sql[i].data, err);
+    const int leads_to = migrate_version_of(&results_sql[i]);
+    if (leads_to > 0 && leads_to <= version) {
+      status = database_run_sql(made, (const char *)results_sql[i].data, err);
     }
   }
+  return status;
+}
+
+/* A file from before its text was kept: as one of its version that is made now. */
+static enum status migrate_check_columns(struct database *database, struct error *err) {
+  struct database made;
+  enum status status = migrate_make(&made, database->version, err);
   status = THEN(status, migrate_compare_columns(&made, database, err));
   database_close_handle(&made);
   return status;

@@ -27,6 +27,8 @@ enum status migrate_read_version(struct database *database, int *application_id,
 /* STATUS_INVALID: it has a virtual table, which no haul makes and which runs code of its module
  * ("it has ..."). */
 enum status migrate_refuse_virtual(struct database *database, struct error *err) CHECK_RESULT;
+/* An empty database of a version, in memory and without views; for database_close_handle(). */
+enum status migrate_make(struct database *made, int version, struct error *err) CHECK_RESULT;
 /* STATUS_INVALID: it is not of the schema that its version, which this build knows, stands for:
  * made between two releases, or changed by other means ("it says ..."). From 1.4 on the file has a
  * hash of the text of its schema; of an earlier one the columns are compared. */
