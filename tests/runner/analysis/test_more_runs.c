@@ -4,7 +4,7 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
-enum { CASES = 24, RUNS_MAX = 240, ROUNDS = 3, SEEDS = 8 };
+enum { CASES = 24, RUNS_MAX = 240, ROUNDS = 3, SEEDS = ROUNDS(8, 2) };
 
 /* How a machine behaves. Changes are of every eighth case, logarithms of times; noise is of every
  * run. */
@@ -24,7 +24,7 @@ static const struct world WORLDS[] = {
     {"one odd run, B later", {5, 6}, .noise = 0.0005, .change = 0.03, .odd = true},
     {"one odd run of 6, A 30", {30, 6}, .noise = 0.0005, .change = 0.03, .odd = true, .open = 0.02},
     {"5 and 6 runs", {5, 6}, .in_turn = true, .noise = 0.01, .change = 0.03, .open = 0.05},
-    {"1 and 8 runs", {1, 8}, .noise = 0.004, .change = 0.03},
+    {"1 and 8 runs", {1, 8}, .noise = 0.004, .change = 0.03, .open = 0.02},
     {"one run each", {1, 1}, .noise = 0.003, .change = 0.02},
     {"drift, B later", {5, 5}, .noise = 0.002, .change = 0.03, .drift = 0.002},
     {"two modes", {4, 4}, .in_turn = true, .noise = 0.0005, .mode = 0.05, .open = 1},
@@ -201,7 +201,9 @@ TEST(advice_ends) {
                   "%.1f of %d cases stay open\n",
                   WORLDS[w].name, counts[0], counts[1], counts[2], counts[3], (double)open / SEEDS,
                   CASES);
-    // assert_true((double)open <= WORLDS[w].open * SEEDS * CASES);
+    if (SEEDS == 8) { /* a share of fewer is chance */
+      assert_true((double)open <= WORLDS[w].open * SEEDS * CASES);
+    }
   }
 }
 

@@ -342,11 +342,7 @@ static void assert_whole_once(struct faults *faults, enum status status, check *
 }
 
 /* With sanitizers, which take ten times as long, one access of so many. */
-#ifdef __SANITIZE_ADDRESS__
-enum { SHARE = 7 };
-#else
-enum { SHARE = 1 };
-#endif
+enum { SHARE = ROUNDS(1, 17) };
 
 /* Fails each access of the attempt in turn, up to the one that is never reached. */
 static void fail_each(struct faults *faults, enum disk_fault fault, attempt *try, check *holds) {

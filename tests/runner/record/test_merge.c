@@ -353,7 +353,10 @@ TEST_WITH(no_column_of_a_case_is_believed, set_up, tear_down, struct merging *me
   char *rest = NULL;
   int columns = 0;
   for (const char *column = strtok_r(list, " ", &rest); column != NULL;
-       column = strtok_r(NULL, " ", &rest), columns++) {
+       column = strtok_r(NULL, " ", &rest)) {
+    if (columns++ % ROUNDS(1, 5) != 0) {
+      continue;
+    }
     PRINTED(lie, 256,
             "PRAGMA ignore_check_constraints = ON; UPDATE bench_case SET %s = CASE typeof(%s) WHEN "
             "'text' THEN %s || 'x' WHEN 'null' THEN 77 ELSE %s + 77 END",
