@@ -6,7 +6,6 @@
 #include "tests/runner/plan/fixture.h"
 
 #include <glob.h>
-#include <unistd.h>
 
 RELEASE(record_close, struct record)
 
@@ -68,6 +67,10 @@ TEST(every_shipped_scenario_is_merged) {
   PRINTED(output, PATH_MAX_BYTES, "%s/out.db", folder);
   assert_int_equal(glob(HAUL_SOURCE_DIR "/scenarios/*.toml", 0, NULL, &found), 0);
   assert_true(found.gl_pathc >= 20);
+  struct database *made = NULL;
+  assert_ok(database_open(input, DATABASE_WRITE, &made, err), err);
+  database_close(made);
+  SCOPED(bytes_fini) struct bytes empty = bytes_read(input);
   struct merge *merge = merge_new(output, NULL);
   for (size_t i = 0; i < found.gl_pathc; i++) {
     char *name = strrchr(found.gl_pathv[i], '/') + 1;
@@ -78,7 +81,7 @@ TEST(every_shipped_scenario_is_merged) {
       fail_msg("%s: %s", name, err->message);
     }
     assert_int_equal(result.added, 1);
-    assert_int_equal(unlink(input), 0);
+    bytes_write(input, empty); /* faster than a new one */
   }
   merge_free(merge);
   globfree(&found);
