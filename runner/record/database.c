@@ -25,6 +25,8 @@ static enum status database_configure(struct database *database, int busy_ms, st
    * of time ends: database_use_views() once they are known to be haul's. */
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
+  /* A statement that is run with other values is not prepared anew for them. */
+  (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
   guard_connection(handle);
   statement_add_gather(handle);
   return database_script(database, "database/set_up", err);

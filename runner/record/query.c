@@ -17,8 +17,18 @@
  * saved queries, so that nothing is laid out for minutes. */
 enum { PROGRESS_STEPS = 10000, CELL_MAX = 64 << 10 };
 
+/* A saved query that was run. The pages of a site run the same ones again and again, and most of
+ * them take longer to prepare than to run. */
+struct query_prepared {
+  const char *name; /* in query->names */
+  sqlite3_stmt *stmt;
+};
+
 struct query {
   struct database *database;
+  struct query_prepared *prepared; /* that do not run */
+  size_t prepared_count;
+  struct arena names;
   /* Of the statement that is being prepared or run. */
   char refused[160]; /* what the authorizer did not allow; "" = nothing */
   const struct query_options *options;
@@ -111,6 +121,11 @@ void query_close(struct query *query) {
   if (query == NULL) {
     return;
   }
+  for (size_t i = 0; i < query->prepared_count; i++) {
+    (void)sqlite3_finalize(query->prepared[i].stmt);
+  }
+  free(query->prepared);
+  arena_fini(&query->names);
   database_close(query->database);
   free(query);
 }
@@ -191,7 +206,6 @@ static bool query_is_blank(struct query *query, const char *sql) {
 static enum status query_prepare(struct query *query, const char *sql, sqlite3_stmt **stmt,
                                  struct error *err) {
   const char *tail = NULL;
-  query->refused[0] = '\0';
   if (sqlite3_prepare_v2(query->database->handle, sql, -1, stmt, &tail) != SQLITE_OK) {
     return query_error(query, sql, err);
   }
@@ -205,6 +219,27 @@ static enum status query_prepare(struct query *query, const char *sql, sqlite3_s
                      position.line, position.column);
   }
   return STATUS_OK;
+}
+
+/* As it was left by query_keep(), or anew. *name: for query_keep(). */
+static enum status query_prepare_saved(struct query *query, const struct saved_query *saved,
+                                       const char **name, sqlite3_stmt **stmt, struct error *err) {
+  const size_t i =
+      FIRST_OF(k, query->prepared_count, strcmp(query->prepared[k].name, saved->name) == 0);
+  if (i == query->prepared_count) {
+    *name = arena_strdup(&query->names, saved->name);
+    return query_prepare(query, saved->sql, stmt, err);
+  }
+  *name = query->prepared[i].name;
+  *stmt = query->prepared[i].stmt;
+  query->prepared[i] = query->prepared[--query->prepared_count];
+  return STATUS_OK;
+}
+
+static void query_keep(struct query *query, const char *name, sqlite3_stmt *stmt) {
+  (void)sqlite3_reset(stmt);
+  (void)sqlite3_clear_bindings(stmt);
+  *MEMORY_ADD(query->prepared, query->prepared_count) = (struct query_prepared){name, stmt};
 }
 
 /* ":run" of "run" and of ":run". */
@@ -439,6 +474,16 @@ static enum status query_give_rows(struct query *query, sqlite3_stmt *stmt, cons
   return THEN(status, sink_end(sink, err));
 }
 
+/* SQL of users is asked about, saved queries are ours. A change of the authorizer would have SQLite
+ * prepare every statement of the connection anew. */
+static void query_guard(struct query *query, bool asked) {
+  if (!query->is_own && asked) {
+    (void)sqlite3_set_authorizer(query->database->handle, query_authorize, query);
+  } else if (!query->is_own) {
+    guard_restore(query->database->handle);
+  }
+}
+
 static enum status query_run_statement(struct query *query, const char *sql,
                                        const struct saved_query *saved,
                                        const struct query_parameter *parameters,
@@ -447,6 +492,7 @@ static enum status query_run_statement(struct query *query, const char *sql,
   static const struct query_options NO_LIMITS = {0};
   sqlite3 *handle = query->database->handle;
   sqlite3_stmt *stmt = NULL;
+  const char *name = NULL;
   query->options = options != NULL ? options : &NO_LIMITS;
   query->deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + query->options->time_limit_ns;
   query->timed_out = query->interrupted = false;
@@ -454,18 +500,24 @@ static enum status query_run_statement(struct query *query, const char *sql,
   /* The text of a scenario is as long as it is. */
   query->cell_max = saved != NULL && strcmp(saved->name, "run-scenario") != 0 ? CELL_MAX : 0;
   guard_limit_length(handle, query->is_own ? GUARD_READ_MAX : GUARD_LENGTH_MAX);
-  (void)sqlite3_set_authorizer(handle, query_authorize, query);
-  enum status status = query_prepare(query, sql, &stmt, err);
-  guard_restore(handle); /* run selectors are ours */
+  query->refused[0] = '\0';
+  query_guard(query, true);
+  enum status status = saved != NULL ? query_prepare_saved(query, saved, &name, &stmt, err)
+                                     : query_prepare(query, sql, &stmt, err);
+  query_guard(query, false); /* run selectors are ours */
   status = THEN(status, query_bind_all(query, stmt, saved, parameters, parameter_count, err));
   /* The statement may be prepared again while it runs, and table-valued pragmas prepare theirs. */
-  (void)sqlite3_set_authorizer(handle, query_authorize, query);
+  query_guard(query, true);
   sqlite3_progress_handler(handle, PROGRESS_STEPS, query_progress, query);
   status = THEN(status, query_give_rows(query, stmt, sql, saved, sink, err));
   database_watch_time(query->database);
   guard_limit_length(handle, GUARD_READ_MAX);
-  (void)sqlite3_finalize(stmt);
-  guard_restore(handle);
+  if (saved != NULL && stmt != NULL) {
+    query_keep(query, name, stmt);
+  } else {
+    (void)sqlite3_finalize(stmt);
+  }
+  query_guard(query, false);
   return status;
 }
 

@@ -59,7 +59,7 @@ static void preflight_say_unknown(const struct preflight *preflight) {
     }
   }
   if (text.length > 0) {
-    say_note(preflight->common, "unknown, so not checked: %s", text.text);
+    say_note(preflight->common, "not checked: %s", text.text);
   }
 }
 

@@ -161,8 +161,9 @@ int run_show(const struct run_state *state, const char *uuid) {
     return worse(fail(common, &err), EXIT_NOT_MEASURED);
   }
   run_describe_counts(state, counts, sizeof counts);
-  say_note(common, "%s; run %lld (%s) of %s is in %s", counts, (long long)state->number, uuid,
-           plan->scenario->name, request->shard != NULL ? shard_path(request->shard) : database);
+  say_note(common, "%s; run %lld%s of %s is in %s", counts, (long long)state->number,
+           common->verbose ? arena_around(&arena, " (", uuid, ")") : "", plan->scenario->name,
+           request->shard != NULL ? shard_path(request->shard) : database);
   run_show_next(state);
   return EXIT_DONE;
 }

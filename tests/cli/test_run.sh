@@ -7,7 +7,7 @@ small=$source_folder/tests/cli/small.toml
 begin 'a run is shown and recorded'
 run_ok run "$small" --db r.db --tag first
 expect_out '(^| )host'
-expect_err '3 ok in [0-9.]+ m?s; run 1 \([0-9a-f]{32}\) of small is in r\.db'
+expect_err '3 ok in [0-9.]+ m?s; run 1 of small is in r\.db'
 reject_err 'error|warning: case'
 expect_value 3 r.db "select count(*) from v_case where status = 'ok'"
 expect_value done r.db 'select status from v_run'
@@ -264,7 +264,7 @@ unknown() { # NAME CHECK
 if fake_driver no-gpu; then
   unknown note 'governor = { want = "performance" }'
   expect_code 0
-  expect_err '^haul: unknown, so not checked: governor: '
+  expect_err '^haul: not checked: governor: '
   unknown default 'governor = { want = "performance", on_fail = "abort" }'
   expect_code 0
   expect_err 'warning: check governor: unknown: .*; wanted performance'

@@ -35,7 +35,8 @@ static double site_block_value(const struct machines_block *block, size_t which,
                                       : block->values[which * m->period_count + period];
 }
 
-/* which: a machine, or from node_count on the median, the low and the high end of the band. */
+/* which: a machine, or from node_count on the median, the low and the high end of the band. A
+ * single point is a line of no length, which its round ends make a dot. */
 static void site_put_line(FILE *page, const struct site_chart *c, size_t which, bool backwards,
                           const char *begin) {
   const size_t count = c->m->period_count;
@@ -43,7 +44,8 @@ static void site_put_line(FILE *page, const struct site_chart *c, size_t which, 
     const size_t p = backwards ? count - 1 - i : i;
     const double value = site_block_value(c->block, which, p, c->m);
     if (!isnan(value)) {
-      html_print(page, "%s%.1f %.1f", begin, site_chart_x(c, p), site_chart_y(c, value));
+      html_print(page, "%s%.1f %.1f%s", begin, site_chart_x(c, p), site_chart_y(c, value),
+                 begin[0] == 'M' ? "h0" : "");
       begin = "L";
     }
   }

@@ -106,6 +106,26 @@ TEST(parameters_are_bound, struct opened *opened) {
   assert_int_equal(run(opened->query, "select :run", &unknown, 1, NULL, err), STATUS_NOT_FOUND);
 }
 
+/* Which takes longer than to run it: the pages of a site run the same ones for each run. */
+TEST(a_saved_query_is_prepared_once, struct opened *opened) {
+  static const char *const RUNS[] = {"1", "2", "1"};
+  sqlite3 *handle = query_database(opened->query)->handle;
+  for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
+    const struct query_parameter of = {"run", RUNS[i]};
+    SCOPED(memory_free) char *cases = csv_of(opened->query, NULL, "cases", &of, 1);
+    SCOPED(memory_free) char *table = csv_of(opened->query, NULL, "run-table", &of, 1);
+    int count = 0;
+    int again = 0;
+    for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(handle, stmt)) != NULL;) {
+      count += strstr(sqlite3_sql(stmt), "FROM v_case c\nWHERE c.run = :run") != NULL;
+      again += sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_REPREPARE, 1);
+    }
+    assert_int_equal(count, 1);
+    assert_true(again == 0 || i == 0); /* SQL of users came before */
+    assert_string_not_equal(cases, table);
+  }
+}
+
 TEST(writing_is_refused, struct opened *opened) {
   static const char *const WRITING[] = {
       "delete from trial",
