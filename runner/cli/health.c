@@ -7,6 +7,7 @@
 #include "engine/machine/machine.h"
 #include "runner/record/file.h"
 #include "runner/record/manage.h"
+#include "runner/table/text.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -319,7 +320,9 @@ static void health_append_addresses(const struct health *health, struct health_l
 
 static void health_say(const struct health *health, const char *line) {
   if (output_layout_of(health->command->common.format) == LAYOUT_PAGE) {
-    (void)printf("%s\n", line);
+    SCOPED(strbuf_fini) struct strbuf text = STRBUF(LINE_MAX_BYTES);
+    text_wrap(&text, line, terminal_width(stdout), 0, false);
+    (void)printf("%s\n", text.text);
     (void)fflush(stdout);
   } else {
     say_note(&health->command->common, "%s", line);

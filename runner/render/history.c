@@ -342,8 +342,13 @@ static void history_put_quiet(struct document *document, const struct results *r
     return;
   }
   document_gap(document);
-  document_put(document, "%zu %s not change (-v shows each with its runs):", count,
-               strings_plural(count, "case did", "cases did"));
+  if (ANY_OF(s, history->series_count, history->series[s].point_count > 1)) {
+    document_put(document, "%zu %s not change (-v shows each with its runs):", count,
+                 strings_plural(count, "case did", "cases did"));
+  } else {
+    document_put(document, "%zu %s one run each, so far:", count,
+                 strings_plural(count, "case has", "cases have"));
+  }
   DOCUMENT_COLUMNS(document, HISTORY_QUIET_COLUMNS, .narrow = "runs,unit");
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];

@@ -35,7 +35,8 @@ void result_set_put(struct result_set *set, size_t row, size_t column, struct ce
   }
   set->facts[column].text = set->facts[column].text || text;
   set->facts[column].real = set->facts[column].real || cell.kind == CELL_REAL;
-  set->facts[column].filled = set->facts[column].filled || cell.kind != CELL_NULL;
+  const bool is_text = cell.kind == CELL_TEXT;
+  set->facts[column].filled |= is_text ? cell.as.text.length > 0 : cell.kind != CELL_NULL;
   set->cells[row * set->column_count + column] = cell;
 }
 

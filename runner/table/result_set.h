@@ -12,7 +12,7 @@
 struct column_facts {
   bool text;   /* some value is a text or a blob */
   bool real;   /* some value is a real number */
-  bool filled; /* some value is not NULL */
+  bool filled; /* some value is neither NULL nor an empty text */
 };
 
 /* Only the first rows of each group are kept, so that a page of a very large result stays one that

@@ -187,6 +187,8 @@ expect_code 0
 equal 'healthy: all 4 results are as expected for H200 of the fake driver (from 2 measurements)' "$(cat out)" 'the line'
 HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
 if grep -Eq '87\.[0-9] % of peak \(PCIe 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
+HAUL_EXPECT=mine.toml COLUMNS=50 run run health --db narrow.db --only 'host_to_device' # a line elsewhere
+equal 0 "$(awk 'length($0) > 50' out | wc -l)" 'lines of more than 50 columns'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
 expect_code 1
 equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB); gpu2 is 0000:08:00.0' \
