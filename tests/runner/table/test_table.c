@@ -311,6 +311,26 @@ TEST(a_list_has_long_remarks_below_its_rows) {
   }
 }
 
+/* What all rows share stands below them, if texts are broken less often then. */
+TEST(a_list_says_once_what_would_break_its_texts) {
+  static const char *const columns[] = {"case", "value", "unit"};
+  struct output output;
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 38, .narrow = "unit"});
+  begin(&output, columns, 3);
+  static const char *const CASES[] = {"host_to_device/numa0:pageable-gpu2/256MiB",
+                                      "host_to_device/numa0:pageable-gpu3/256MiB"};
+  for (size_t i = 0; i < 2; i++) {
+    add(&output,
+        (struct cell[]){cell_text(CASES[i]), cell_real(1.25 + (double)i), cell_text("GB/s")});
+  }
+  assert_text(finish(&output), "case                            value\n"
+                               "host_to_device/numa0:pageable-   1.25\n"
+                               "gpu2/256MiB\n"
+                               "host_to_device/numa0:pageable-   2.25\n"
+                               "gpu3/256MiB\n"
+                               "in all rows unit=GB/s\n");
+}
+
 /* Texts, the first one too, are wrapped as far as can be before a column goes that is not named. */
 TEST(a_list_keeps_columns_that_are_not_named) {
   static const char *const columns[] = {"block", "path", "gbps", "q", "remark"};

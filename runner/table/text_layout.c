@@ -1,0 +1,303 @@
+#include "runner/table/text_layout.h"
+
+#include "engine/base/order.h"
+#include "runner/table/text.h"
+
+#include <limits.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { WRAPPED_WIDTH_MIN = 12, LISTED_WIDTH_MIN = 20, SEPARATOR_WIDTH = 2 };
+
+const char *text_of_cell(struct table *table, const struct cell *cell) {
+  strbuf_clear(&table->scratch);
+  text_cell(&table->scratch, cell, ESCAPE_TERMINAL);
+  return table->scratch.text;
+}
+
+const char *text_of_heading(struct table *table, size_t column) {
+  const struct cell name = cell_text(table->columns[column].name);
+  return text_of_cell(table, &name);
+}
+
+bool text_is_shown(const struct text_layout *layout, size_t column) {
+  return !layout->left_out[column] && (column == 0 || column != layout->below) &&
+         (!layout->drop_empty || layout->rows->facts[column].filled);
+}
+
+bool text_is_wrapped(const struct text_layout *layout, size_t column) {
+  return layout->rows->facts[column].text && layout->widths[column] > layout->widest &&
+         (column > 0 || !layout->keep_first);
+}
+
+/* Of the columns that are shown, but for those that all rows share, if so. */
+static size_t text_table_width(const struct text_layout *layout, bool but_same) {
+  size_t total = 0;
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
+    if (text_is_shown(layout, i) && !(but_same && layout->same[i])) {
+      total += (text_is_wrapped(layout, i) ? layout->widest : layout->widths[i]) +
+               (total > 0 ? SEPARATOR_WIDTH : 0);
+    }
+  }
+  return total;
+}
+
+static void text_find_widths(struct table *table, struct text_layout *layout) {
+  const struct result_set *rows = layout->rows;
+  layout->widths = arena_array(rows->arena, rows->column_count, sizeof *layout->widths);
+  layout->left_out = arena_array(rows->arena, rows->column_count, sizeof *layout->left_out);
+  for (size_t i = 0; i < rows->column_count; i++) {
+    layout->widths[i] = text_width(text_of_heading(table, i));
+    for (size_t row = 0; row < rows->row_count; row++) {
+      const size_t width = text_width(text_of_cell(table, result_set_cell(rows, row, i)));
+      layout->widths[i] = width > layout->widths[i] ? width : layout->widths[i];
+    }
+  }
+}
+
+/* The greatest width of texts with which all columns fit. */
+static void text_find_widest(struct text_layout *layout, size_t width, size_t least) {
+  layout->widest = 0;
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
+    layout->widest = text_is_wrapped(layout, i) ? layout->widths[i] : layout->widest;
+  }
+  while (layout->widest > least && text_table_width(layout, false) > width) {
+    layout->widest--;
+  }
+}
+
+/* The place of the column in a list of names, from 1; 0: it has none. */
+static unsigned text_place_in(const struct table *table, size_t column, const char *list) {
+  const char *name = table->columns[column].name;
+  unsigned place = 1;
+  for (const char *at = list; at != NULL && *at != '\0'; place++) {
+    const size_t length = strcspn(at, ",;");
+    if (strlen(name) == length && strncmp(at, name, length) == 0) {
+      return place;
+    }
+    if (at[length] == ';') {
+      return 0;
+    }
+    at += length + (at[length] == ',');
+  }
+  return 0;
+}
+
+/* The place of the column in the order in which they go. */
+static unsigned text_place(const struct table *table, size_t column) {
+  return text_place_in(table, column, table->options.narrow);
+}
+
+static bool text_stays(const struct table *table, size_t column) {
+  const char *narrow = table->options.narrow;
+  const char *end = narrow != NULL ? strchr(narrow, ';') : NULL;
+  return end != NULL && text_place_in(table, column, end + 1) > 0;
+}
+
+static uint64_t text_hash_cell(const struct cell *cell, uint64_t seed) {
+  const bool text = cell->kind == CELL_TEXT || cell->kind == CELL_BLOB;
+  const uint64_t mixed = XXH3_64bits_withSeed(&cell->kind, sizeof cell->kind, seed);
+  return cell->kind == CELL_NULL ? mixed
+         : text ? XXH3_64bits_withSeed(cell->as.text.bytes, cell->as.text.length, mixed)
+                : XXH3_64bits_withSeed(&cell->as, sizeof cell->as.integer, mixed);
+}
+
+ORDER_DEFINE(text_compare_hashes, uint64_t, ORDER(*x, *y))
+
+/* How many rows the columns of that set tell apart. */
+static size_t text_count_apart(const struct result_set *rows, const bool *columns) {
+  SCOPED(memory_free) uint64_t *hashes = memory_new(rows->row_count + 1, sizeof *hashes);
+  for (size_t row = 0; row < rows->row_count; row++) {
+    for (size_t i = 0; i < rows->column_count; i++) {
+      hashes[row] =
+          columns[i] ? text_hash_cell(result_set_cell(rows, row, i), hashes[row]) : hashes[row];
+    }
+  }
+  ORDER_SORT(hashes, rows->row_count, text_compare_hashes);
+  return SUM_OF(row, rows->row_count, row == 0 || hashes[row] != hashes[row - 1]);
+}
+
+/* Numbers that are not counted but measured, also where they are texts. */
+static bool text_is_measured(const struct result_set *rows, size_t column) {
+  return rows->facts[column].real ||
+         (rows->facts[column].text && rows->columns[column].align == ALIGN_RIGHT);
+}
+
+/* What is measured, and not in the order in which columns go, is what people look for: it stays. */
+static void text_find_same(const struct table *table, struct text_layout *layout, bool list) {
+  const struct result_set *rows = layout->rows;
+  bool *column = arena_array(rows->arena, rows->column_count, sizeof *column);
+  layout->same = arena_array(rows->arena, rows->column_count, sizeof *layout->same);
+  for (size_t i = 0; list && i < rows->column_count; i++) {
+    column[i] = true;
+    layout->same[i] = (text_place(table, i) > 0 || !text_is_measured(rows, i)) &&
+                      !text_stays(table, i) && text_count_apart(rows, column) == 1;
+    column[i] = false;
+  }
+}
+
+/* Whether rows would be alike without the column in all that is shown but measured numbers, which
+ * differ anyway. */
+static bool text_tells_apart(const struct text_layout *layout, size_t column) {
+  const struct result_set *rows = layout->rows;
+  if (text_is_measured(rows, column)) {
+    return false;
+  }
+  bool *labels = arena_array(rows->arena, rows->column_count, sizeof *labels);
+  for (size_t i = 0; i < rows->column_count; i++) {
+    labels[i] = text_is_shown(layout, i) && !text_is_measured(rows, i);
+  }
+  const size_t all = text_count_apart(rows, labels);
+  labels[column] = false;
+  return text_count_apart(rows, labels) < all;
+}
+
+/* The column that goes next: what all rows share, then by their order those without which rows are
+ * as different as with them, then the others of that order; then from the last one, but for the
+ * first. column_count: none. */
+static size_t text_next_to_go(const struct table *table, const struct text_layout *layout) {
+  const size_t count = layout->rows->column_count;
+  enum { SAME, SPARE, NAMED, OTHER, STAYS } best = STAYS;
+  size_t next = count;
+  unsigned first = 0;
+  for (size_t i = 0; i < count; i++) {
+    const unsigned place = text_place(table, i);
+    const unsigned order = place > 0 ? place : UINT_MAX - (unsigned)i;
+    const bool later = best == SAME || (best == SPARE && order > first); /* rows need no look */
+    const unsigned rank = !text_is_shown(layout, i) || text_stays(table, i) ? STAYS
+                          : layout->same[i]                                 ? SAME
+                          : place == 0                           ? (i > 0 ? OTHER : STAYS)
+                          : later || text_tells_apart(layout, i) ? NAMED
+                                                                 : SPARE;
+    if (rank < best || (rank == best && rank != STAYS && order < first)) {
+      best = rank;
+      next = i;
+      first = order;
+    }
+  }
+  return next;
+}
+
+static size_t text_count_shown(const struct text_layout *layout) {
+  const size_t count = SUM_OF(i, layout->rows->column_count, text_is_shown(layout, i));
+  return count;
+}
+
+static void text_leave_out(const struct table *table, struct text_layout *layout, size_t width) {
+  for (size_t shown = text_count_shown(layout);
+       shown > 1 && text_table_width(layout, false) > width; shown--) {
+    const size_t next = text_next_to_go(table, layout);
+    const bool none = next == layout->rows->column_count;
+    /* Texts are wrapped further rather than that a column goes that has no place in the order. */
+    const bool wraps = layout->keep_first || layout->widest > WRAPPED_WIDTH_MIN;
+    if (none && !wraps) {
+      return;
+    }
+    if (none || (wraps && text_place(table, next) == 0 && !layout->same[next])) {
+      layout->widest = layout->keep_first ? layout->widest : WRAPPED_WIDTH_MIN;
+      layout->keep_first = false;
+      shown++;
+      continue;
+    }
+    layout->left_out[next] = true;
+  }
+}
+
+/* Leaves out columns and wraps texts until the list fits. */
+static void text_fit_list(const struct table *table, struct text_layout *layout, size_t width,
+                          size_t least) {
+  const struct result_set *rows = layout->rows;
+  layout->left_out = arena_array(rows->arena, rows->column_count, sizeof *layout->left_out);
+  for (size_t i = 0; layout->drop_same && i < rows->column_count; i++) {
+    layout->left_out[i] = layout->same[i] && text_place(table, i) > 0 && text_is_shown(layout, i);
+  }
+  const size_t room = layout->below > 0 ? width : width / 2;
+  layout->keep_first = rows->column_count > 0 && layout->widths[0] <= room;
+  layout->widest = SIZE_MAX; /* what all rows share goes rather than that a text is wrapped */
+  if (text_table_width(layout, true) <= width) {
+    text_leave_out(table, layout, width);
+  }
+  layout->widest = least;
+  text_leave_out(table, layout, width);
+  text_find_widest(layout, width, layout->widest);
+}
+
+/* How many lines a cell takes; 0 = it is empty. */
+static size_t text_count_cell_lines(struct table *table, const struct cell *cell, size_t width,
+                                    bool cut) {
+  SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
+  text_wrap(&wrapped, text_of_cell(table, cell), width, 0, cut);
+  return wrapped.length == 0 ? 0 : 1 + SUM_OF(at, wrapped.length, wrapped.text[at] == '\n');
+}
+
+static size_t text_count_lines(struct table *table, const struct text_layout *layout,
+                               size_t width) {
+  const struct result_set *rows = layout->rows;
+  size_t all = 0;
+  for (size_t row = 0; row < rows->row_count; row++) {
+    size_t most = 1;
+    for (size_t i = 0; i < rows->column_count; i++) {
+      const struct cell *cell = result_set_cell(rows, row, i);
+      if (i > 0 && i == layout->below) {
+        all += text_count_cell_lines(table, cell, width - BELOW_INDENT, false);
+      } else if (text_is_shown(layout, i) && text_is_wrapped(layout, i)) {
+        const size_t lines = text_count_cell_lines(table, cell, layout->widest, true);
+        most = lines > most ? lines : most;
+      }
+    }
+    all += most;
+  }
+  return all;
+}
+
+/* The last column, if it is a text that does not fit beside the others; 0 = it is none. */
+static size_t text_find_below(const struct text_layout *layout) {
+  size_t last = layout->rows->column_count;
+  while (last > 1 && !text_is_shown(layout, last - 1)) {
+    last--;
+  }
+  return last > 1 && text_is_wrapped(layout, last - 1) ? last - 1 : 0;
+}
+
+/* In the way that takes the fewest lines. */
+static void text_lay_out_list(struct table *table, struct text_layout *layout, size_t width,
+                              size_t least) {
+  text_fit_list(table, layout, width, least);
+  const size_t below = width > 2 * LISTED_WIDTH_MIN ? text_find_below(layout) : 0;
+  size_t fewest = text_count_lines(table, layout, width);
+  for (unsigned way = 1; way < 4 && fewest > layout->rows->row_count; way++) {
+    struct text_layout other = *layout;
+    other.drop_same = (way & 1) != 0 && layout->rows->row_count > 1;
+    other.below = (way & 2) != 0 ? below : 0;
+    text_fit_list(table, &other, width, least);
+    const size_t lines = text_count_lines(table, &other, width) + other.drop_same;
+    if (lines < fewest && text_count_shown(&other) > 0) {
+      fewest = lines;
+      *layout = other;
+    }
+  }
+  for (size_t i = 0; table->options.left_out != NULL && i < layout->rows->column_count; i++) {
+    table->options.left_out[i] |= layout->left_out[i] && !layout->same[i];
+  }
+}
+
+void text_layout_find(struct table *table, const struct result_set *rows,
+                      struct text_layout *layout) {
+  const struct table_options *options = &table->options;
+  const size_t width = options->width > 0 ? options->width : SIZE_MAX;
+  const bool list = options->narrow != NULL;
+  const size_t least = !list                     ? WRAPPED_WIDTH_MIN
+                       : options->listed_min > 0 ? options->listed_min
+                                                 : LISTED_WIDTH_MIN;
+  *layout = (struct text_layout){.rows = rows, .widest = least};
+  text_find_widths(table, layout);
+  text_find_same(table, layout, list);
+  layout->drop_empty =
+      options->drop_empty || options->compact || text_table_width(layout, false) > width;
+  if (list) {
+    text_lay_out_list(table, layout, width, least);
+  } else {
+    text_find_widest(layout, width, least);
+    layout->is_expanded = text_table_width(layout, false) > width;
+  }
+}
