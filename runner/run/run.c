@@ -396,8 +396,8 @@ static int run_measure_and_show(struct run_state *state) {
   run_tell_outcome(state, uuid);
   if (status == STATUS_INTERRUPTED && *state->request->interrupted == 0 && ended == STATUS_OK) {
     if (!state->request->unshown) {
-      say_warning(common, "%s: %zu of %zu cases were not measured; %s continues", err.message,
-                  state->total - state->done, state->total, resume);
+      say_warning(common, "%s: %zu of %zu cases were not measured", err.message,
+                  state->total - state->done, state->total);
     }
     code = EXIT_NOT_MEASURED;
   } else if (status == STATUS_INTERRUPTED && ended != STATUS_OK && !gone) {
@@ -409,7 +409,7 @@ static int run_measure_and_show(struct run_state *state) {
     say_warning(common, "interrupted; the database was deleted meanwhile, with run:%.13s", uuid);
     code = EXIT_INTERRUPTED;
   } else if (status == STATUS_INTERRUPTED) {
-    say_warning(common, "interrupted; the results so far are kept, and %s continues", resume);
+    say_warning(common, "interrupted; the results so far are kept");
     code = EXIT_INTERRUPTED;
   } else if (status != STATUS_OK) {
     (void)fail(common, &err);
@@ -421,7 +421,8 @@ static int run_measure_and_show(struct run_state *state) {
     }
     return EXIT_NOT_MEASURED;
   }
-  return state->request->unshown ? code : worse(code, run_show(state, uuid));
+  const char *next = status == STATUS_INTERRUPTED && ended == STATUS_OK && !gone ? resume : NULL;
+  return state->request->unshown ? code : worse(code, run_show(state, uuid, next));
 }
 
 /* "latest" means the run that started last by the clock. */

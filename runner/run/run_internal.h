@@ -32,5 +32,6 @@ struct run_state {
   struct arena arena;
 };
 
-/* Shows what came of a run that ended. Returns the exit code; errors were said. */
-int run_show(const struct run_state *state, const char *uuid);
+/* Shows what came of a run that ended. Returns the exit code; errors were said. resume: the command
+ * that measures the rest; NULL = none is needed. */
+int run_show(const struct run_state *state, const char *uuid, const char *resume);

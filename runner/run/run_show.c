@@ -65,11 +65,15 @@ static enum status run_show_curves(struct query *query, const struct run_request
   return status;
 }
 
-/* Commands to go on with, one to a line. */
-static void run_show_next(const struct run_state *state) {
+/* Commands to go on with, one to a line: what measures the rest, or what reads the results. */
+static void run_show_next(const struct run_state *state, const char *resume) {
   const struct common_options *common = state->request->common;
   SCOPED(arena_fini) struct arena arena = {0};
   const char *db = console_db_option(common, &arena);
+  if (resume != NULL) {
+    say_note(common, "next: %s", resume);
+    return;
+  }
   if (state->counts[CASE_OK] > 0) {
     run_show_queries(common, state->plan->scenario->name);
     say_note(common, "next: haul report run.html%s", db);
@@ -118,7 +122,7 @@ static void run_describe_counts(const struct run_state *state, char *text, size_
   }
 }
 
-int run_show(const struct run_state *state, const char *uuid) {
+int run_show(const struct run_state *state, const char *uuid, const char *resume) {
   const struct run_request *request = state->request;
   const struct plan *plan = state->plan;
   const struct common_options *common = request->common;
@@ -164,6 +168,6 @@ int run_show(const struct run_state *state, const char *uuid) {
   say_note(common, "%s; run %lld%s of %s is in %s", counts, (long long)state->number,
            common->verbose ? arena_around(&arena, " (", uuid, ")") : "", plan->scenario->name,
            request->shard != NULL ? shard_path(request->shard) : database);
-  run_show_next(state);
+  run_show_next(state, resume);
   return EXIT_DONE;
 }
