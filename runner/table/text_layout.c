@@ -263,7 +263,7 @@ static size_t text_find_below(const struct text_layout *layout) {
 static void text_lay_out_list(struct table *table, struct text_layout *layout, size_t width,
                               size_t least) {
   text_fit_list(table, layout, width, least);
-  const size_t below = width > 2 * LISTED_WIDTH_MIN ? text_find_below(layout) : 0;
+  const size_t below = width / 2 > LISTED_WIDTH_MIN ? text_find_below(layout) : 0;
   size_t fewest = text_count_lines(table, layout, width);
   for (unsigned way = 1; way < 4 && fewest > layout->rows->row_count; way++) {
     struct text_layout other = *layout;
