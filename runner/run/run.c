@@ -220,6 +220,7 @@ static void run_supervise(struct run_state *state) {
       .telemetry_ns = settings->telemetry_ns,
       .pause_ns = settings->pause_ns,
       .settle_ns = settings->settle_ns,
+      .doubted = state->request->info.repeats != NULL,
       .budget_ns = state->request->budget_ns > 0 ? state->request->budget_ns : settings->budget_ns,
       .watchdog_floor_ns = SUPERVISE_WATCHDOG_FLOOR_NS,
       .worker_stays = run_say_worker_stays,

@@ -234,6 +234,9 @@ bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t proc
     settle_look(settle, resumed);
   }
   size_t unsettled = 0;
+  if (settle->doubted && item->noisy) {
+    return item->found.settled != SETTLED_NOT && item->found.visits < VISITS_MAX;
+  }
   if (item->found.settled != SETTLED_BUDGET && !item->found.narrows) {
     return false;
   }

@@ -3,7 +3,8 @@
  *
  * On a host where many cases that cross a link were not precise, those that were have a second
  * visit, too: an episode may be longer than a visit and slow all of it alike. What fell short
- * before is visited until its interval is narrow, for a bad link is judged by it.
+ * before is visited as often as there is time, for a bad link is judged by it, and visits of one
+ * second may share an episode.
  *
  * Not every case has a second visit. One that was within its precision at once needs none; one
  * whose scenario asks for a certain number of trials, or for a certain time, was measured as asked;

@@ -515,10 +515,11 @@ static enum status supervise_pause(struct supervisor *supervisor, struct error *
 /* Further visits ------------------------------------------------------------------------------- */
 
 static uint64_t supervise_settle_ns(const struct supervisor *supervisor, uint64_t first_round_ns) {
-  const uint64_t processes = supervisor->options->processes;
+  const struct supervise_options *options = supervisor->options;
+  const uint64_t processes = options->processes;
   const uint64_t least_ns = SUPERVISE_SETTLE_NS / processes;
-  return supervisor->options->settle_ns != SUPERVISE_SETTLE_AUTO
-             ? supervisor->options->settle_ns / processes
+  return options->settle_ns != SUPERVISE_SETTLE_AUTO
+             ? options->settle_ns / processes * (options->doubted ? 2 : 1)
          : first_round_ns > least_ns ? first_round_ns
                                      : least_ns;
 }
@@ -537,7 +538,8 @@ static enum status supervise_visit_all(struct supervisor *supervisor, bool *visi
   for (size_t i = 0; i < supervisor->plan->case_count; i++) {
     const struct visit_time *last = &supervisor->times[i];
     const uint64_t now_ns = child_now_ns();
-    const uint64_t gap_end_ns = last->ended_ns + VISITS_GAP_NS;
+    const uint64_t gap_ns = VISITS_GAP_NS * (supervisor->options->doubted ? 2 : 1);
+    const uint64_t gap_end_ns = last->ended_ns + gap_ns;
     const uint64_t due_ns = gap_end_ns > now_ns ? gap_end_ns : now_ns;
     if (due_ns + last->took_ns > supervisor->settle_end_ns || !supervise_is_open(supervisor, i)) {
       continue;

@@ -104,6 +104,9 @@ struct supervise_options {
   /* For further visits, all processes together; SUPERVISE_SETTLE_AUTO = of each process as long as
    * its first round took, and at least SUPERVISE_SETTLE_NS for all. */
   uint64_t settle_ns;
+  /* The cases fell short before, which others may have caused: twice that time, and twice the time
+   * between two visits, for an episode may outlast all of them. */
+  bool doubted;
   uint64_t budget_ns;         /* no case begins later than that after the start; 0 = no limit */
   uint64_t watchdog_floor_ns; /* SUPERVISE_WATCHDOG_FLOOR_NS, but for tests */
   /* May be NULL. A worker that is no longer needed is still freeing its memory after so long. */

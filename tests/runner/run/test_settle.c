@@ -171,11 +171,18 @@ TEST_WITH(a_host_that_is_hardly_disturbed_is_left_alone, set_up, tear_down, stru
   assert_open(set, (bool[]){true, true, true, false});
 }
 
-/* What fell short once may have met an episode that slowed all of it alike. */
-TEST_WITH(precise_cases_that_fell_short_are_confirmed, set_up, tear_down, struct set *set) {
+/* What fell short once may have met an episode that slowed all of it alike, and so may all visits
+ * of a second. */
+TEST_WITH(precise_cases_that_fell_short_have_all_their_visits, set_up, tear_down, struct set *set) {
+  struct case_report whole;
   set->settle.doubted = true;
   first_round(set, (double[]){0, 0, 0, 0});
-  assert_open(set, (bool[]){true, true, true, false});
+  for (uint32_t visit = 1; visit < VISITS_MAX; visit++) {
+    assert_open(set, (bool[]){true, true, true, false});
+    assert_true(add(set, 1, (struct visit){.number = visit, .ns = 1e6}, &whole));
+  }
+  assert_int_equal(whole.visits->settled, SETTLED_YES);
+  assert_open(set, (bool[]){true, false, true, false});
 }
 
 TEST_WITH(another_process_begins_anew, set_up, tear_down, struct set *set) {

@@ -118,9 +118,10 @@ TEST(open_cases_are_visited_again_in_rounds) {
 TEST(further_visits_end_with_their_time) {
   static const struct {
     struct supervise_options options;
-    size_t reports; /* 400 ms have room for one gap of 250 ms */
+    size_t reports; /* 400 ms have room for one gap of 250 ms, and twice that for one of 500 ms */
   } rows[] = {
       {{.settle_ns = 400000000}, 2},
+      {{.settle_ns = 400000000, .doubted = true}, 2},
       {{.settle_ns = 0}, 1},
       {{.settle_ns = SUPERVISE_SETTLE_AUTO, .budget_ns = 400000000}, 2},
   };
