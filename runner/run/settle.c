@@ -172,16 +172,18 @@ bool settle_add(struct settle *settle, const struct case_report *report,
   return true;
 }
 
-/* Whether bytes leave a GPU or a node of the host, on a way that others may use. */
-static bool settle_crosses(const struct case_def *def) {
+static enum settle_way settle_find_way(const struct case_def *def) {
+  enum settle_way way = WAY_NONE;
   for (uint32_t i = 0; i < def->flow_count; i++) {
-    const struct endpoint *source = &def->flows[i].source;
-    const struct endpoint *target = &def->flows[i].target;
+    const struct flow *flow = &def->flows[i];
+    const struct endpoint *source = &flow->source;
+    const struct endpoint *target = &flow->target;
     if (source->place != target->place || source->index != target->index) {
-      return true;
+      const bool gpus = source->place == PLACE_GPU && target->place == PLACE_GPU && !flow->staged;
+      way = gpus && way != WAY_HOST ? WAY_GPUS : WAY_HOST;
     }
   }
-  return false;
+  return way;
 }
 
 /* The same of all its visits so far. */
@@ -195,10 +197,25 @@ static void settle_judge_again(const struct settle *settle, size_t case_index, b
   settle_judge(settle, &report, noisy, &item->found);
 }
 
+/* Of cases, of which one without trials was not measured. */
+struct first_round {
+  size_t cases, imprecise, disturbed;
+};
+
+static void settle_count(struct first_round *round, const struct settle_case *item) {
+  const bool measured = item->visits.trial_count > 0;
+  round->cases++;
+  round->imprecise += measured && !item->found.precise;
+  round->disturbed += measured && visits_is_disturbed(&item->found);
+}
+
+static bool settle_is_noisy(const struct first_round *round) {
+  return visits_is_noisy(round->cases, round->imprecise, round->disturbed);
+}
+
 static void settle_look(struct settle *settle, struct record *resumed) {
-  settle->crossing = 0;
-  size_t imprecise = 0;
-  size_t disturbed = 0;
+  struct first_round ways[WAYS] = {{0}};
+  struct first_round all = {0};
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     struct settle_case *item = &settle->cases[i];
     const struct plan_case *plan_case = &settle->plan->cases[i];
@@ -209,17 +226,17 @@ static void settle_look(struct settle *settle, struct record *resumed) {
         record_read_visits(resumed, settle->process, plan_case->def.key, &item->visits)) {
       settle_judge_again(settle, i, false);
     }
-    item->noisy = settle_crosses(&plan_case->def);
-    settle->crossing += item->noisy;
-    if (item->noisy && item->visits.trial_count > 0) {
-      imprecise += !item->found.precise;
-      disturbed += visits_is_disturbed(&item->found);
+    item->way = settle_find_way(&plan_case->def);
+    settle_count(&ways[item->way], item);
+    if (item->way != WAY_NONE) {
+      settle_count(&all, item);
     }
   }
-  const bool noisy = settle->doubted || visits_is_noisy(settle->crossing, imprecise, disturbed);
+  settle->crossing = all.cases;
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     struct settle_case *item = &settle->cases[i];
-    item->noisy = noisy && item->noisy;
+    item->noisy = item->way != WAY_NONE &&
+                  (settle->doubted || (settle_is_noisy(&all) && settle_is_noisy(&ways[item->way])));
     if (item->noisy && item->found.settled != SETTLED_NOT) {
       settle_judge_again(settle, i, true);
     }

@@ -2,9 +2,10 @@
  * whether another visit may settle the case (engine/case/visits.h).
  *
  * On a host where many cases that cross a link were not precise, those that were have a second
- * visit, too: an episode may be longer than a visit and slow all of it alike. What fell short
- * before is visited as often as there is time, for a bad link is judged by it, and visits of one
- * second may share an episode.
+ * visit, too, if there are as many of their kind, links to the host or links between GPUs: an
+ * episode may be longer than a visit and slow all of it alike. What fell short before is visited as
+ * often as there is time, for a bad link is judged by it, and visits of one second may share an
+ * episode.
  *
  * Not every case has a second visit. One that was within its precision at once needs none; one
  * whose scenario asks for a certain number of trials, or for a certain time, was measured as asked;
@@ -14,6 +15,9 @@
 #include "engine/case/visits.h"
 #include "runner/record/record.h"
 
+/* Links that others may use. What disturbs those to the host leaves those between GPUs alone. */
+enum settle_way { WAY_NONE, WAY_GPUS, WAY_HOST, WAYS };
+
 struct settle {
   const struct plan *plan;
   bool wanted; /* measure.settle_time is not 0 */
@@ -22,7 +26,8 @@ struct settle {
   bool looked;      /* after its first round, whether its host is noisy */
   size_t crossing;  /* cases that cross a link, as far as they may have another visit */
   struct settle_case {
-    bool noisy; /* it crosses a link of a noisy host */
+    enum settle_way way;
+    bool noisy; /* it crosses a link of a noisy host, and those of its kind are noisy */
     struct visits_read visits;
     struct visits_found found;
   } * cases; /* of the plan */

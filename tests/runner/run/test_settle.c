@@ -158,6 +158,17 @@ TEST_WITH(a_measured_flow_in_the_other_direction_makes_a_case_precise, set_up, t
   }
 }
 
+/* Others use the links to the host, and not those between GPUs. */
+TEST_WITH(what_disturbs_the_host_leaves_links_between_gpus_alone, set_up, tear_down,
+          struct set *set) {
+  set->flows[1].source = set->flows[2].source = (struct endpoint){.place = PLACE_GPU, .index = 1};
+  first_round(set, (double[]){0.2, 0, 0, 0});
+  assert_open(set, (bool[]){true, false, false, false});
+  set->settle.looked = false;
+  set->flows[2].staged = true; /* through the host */
+  assert_open(set, (bool[]){true, false, true, false});
+}
+
 /* Nothing disturbed the second visits: the first one met a short episode. */
 TEST_WITH(a_host_that_is_hardly_disturbed_is_left_alone, set_up, tear_down, struct set *set) {
   struct case_report whole;
