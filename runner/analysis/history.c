@@ -57,9 +57,10 @@ static void history_add_point(struct builder *b, struct history_series *series, 
   for (size_t i = 0; i < count; i++) {
     b->processes[i] = log(entries[i].median->ns);
   }
-  const double median = sample_median_in_place(b->processes, count);
+  sample_sort(b->processes, count);
   const double one = figure_value(bench, exp(b->processes[0]));
   const double other = figure_value(bench, exp(b->processes[count - 1]));
+  const double median = sample_median_in_place(b->processes, count);
   values[series->point_count] = median;
   series->points[series->point_count++] =
       (struct history_point){.run = entries[0].median->run,

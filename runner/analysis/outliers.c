@@ -224,7 +224,7 @@ static struct middle outliers_middle(const struct finder *f, const struct value 
     const struct sample sample = sample_summary(scratch, middle.count);
     middle.noise = 1.2533 * sqrt(sample.variance / (double)middle.count);
     middle.error = factor * sqrt(squares) / (double)middle.count;
-    middle.rate = sample_median_select(scratch, middle.count);
+    middle.rate = sample_median_in_place(scratch, middle.count);
   }
   return middle;
 }

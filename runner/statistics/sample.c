@@ -2,7 +2,6 @@
 
 #include "engine/base/arena.h"
 
-#include <math.h>
 #include <string.h>
 
 double *sample_values_new(size_t count) {
@@ -26,15 +25,8 @@ struct sample sample_summary(const double *values, size_t count) {
   return sample;
 }
 
-double sample_median_in_place(double *values, size_t count) {
-  sample_sort(values, count);
-  return count == 0       ? NAN
-         : count % 2 == 1 ? values[count / 2]
-                          : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 double sample_median(const double *values, size_t count) {
   SCOPED(memory_free) double *copy = sample_values_new(count);
   memcpy(copy, values, count * sizeof *copy);
-  return sample_median_select(copy, count);
+  return sample_median_in_place(copy, count);
 }

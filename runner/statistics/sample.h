@@ -24,10 +24,8 @@ extern "C" {
 double *sample_values_new(size_t count);
 struct sample sample_summary(const double *values, size_t count);
 void sample_sort(double *values, size_t count);
-/* NAN for count 0. Sorts the values. */
+/* NAN for count 0. Moves the values about, which takes less time than to sort them. */
 double sample_median_in_place(double *values, size_t count);
-/* Moves the values about, which takes less time than to sort them. */
-double sample_median_select(double *values, size_t count);
 double sample_median(const double *values, size_t count);
 
 #ifdef __cplusplus

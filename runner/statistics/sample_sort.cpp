@@ -16,7 +16,7 @@ void sample_sort(double *values, size_t count) {
   std::sort(values, values + count, IsLess());
 }
 
-double sample_median_select(double *values, size_t count) {
+double sample_median_in_place(double *values, size_t count) {
   if (count == 0) {
     return NAN;
   }

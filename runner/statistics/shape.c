@@ -100,7 +100,7 @@ struct shape shape_find(const double *values, size_t count, double margin, doubl
   shape.kind = SHAPE_OUTLIER;
   shape.outlier = lowest ? least : most;
   (void)shape_place_is_far(values, count, shape.outlier, margin, scratch);
-  shape.high = sample_median_select(scratch, count - 1);
+  shape.high = sample_median_in_place(scratch, count - 1);
   return shape;
 }
 

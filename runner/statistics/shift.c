@@ -76,8 +76,8 @@ static struct process_sample shift_side_levels(const struct shift_pair *pairs, s
   for (size_t p = 0; p < d.process_count; p++) {
     const size_t own = d.starts[p + 1] - d.starts[p];
     if (own > 0 && 2 * own >= most) {
-      levels[used++] =
-          (struct level){d.runs[p], (uint32_t)p, sample_median_select(d.values + d.starts[p], own)};
+      levels[used++] = (struct level){d.runs[p], (uint32_t)p,
+                                      sample_median_in_place(d.values + d.starts[p], own)};
     }
   }
   ORDER_SORT(levels, used, shift_compare_levels);
