@@ -293,8 +293,8 @@ run_ok history '*' --db r.db
 reject_out ': [+-]0\.00 %,'
 expect_out '^1[67] cases did not change \(-v shows each with its runs\):$'
 equal "$(sed -n 's/^\([0-9]*\) cases did not.*/\1/p' out)" "$(grep -Ec '^(up|down|across)/.* (GB/s|ns/hop)$' out)" 'lines of these'
-run_ok run gpu.toml --db one.db -q --only 'up*'
-run_ok history '*' --db one.db
+run_ok run gpu.toml --db single.db -q --only 'up*'
+run_ok history '*' --db single.db
 expect_out '^4 cases have one run each, so far:$'
 cp r.db machines.db
 on_first gpu.toml -q --db machines.db --node-name n2
