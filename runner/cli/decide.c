@@ -9,6 +9,7 @@
 #include "runner/cli/input_plans.h"
 #include "runner/cli/missing_gpus.h"
 #include "runner/record/manage.h"
+#include "runner/record/selector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static enum status decide_read_scenario(struct decide *decide, struct error *err
   diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
   diagnostics_free(diagnostics);
   if (status != STATUS_OK) {
-    return error_set(err, STATUS_INVALID, "the scenario of run %s cannot be measured", run.uuid);
+    return error_set(err, STATUS_INVALID, "the scenario of " RUN_NAME " cannot be measured",
+                     run.uuid);
   }
   return STATUS_OK;
 }

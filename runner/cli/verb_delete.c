@@ -2,6 +2,7 @@
 #include "engine/base/strings.h"
 #include "runner/cli/options.h"
 #include "runner/record/manage.h"
+#include "runner/record/selector.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -49,13 +50,13 @@ static enum status verb_delete_look(struct command *command, const struct run_re
   return STATUS_OK;
 }
 
-/* "run 5 (01a2..., quick, tag before)", while it is still there. */
+/* "run 5 (run:01a2..., quick, tag before)", while it is still there. */
 static enum status verb_delete_name(struct command *command, const struct run_ref *run,
                                     const char **name, struct error *err) {
   struct run_to_delete found;
   RETURN_ON_ERROR(run_to_delete_read(command->database, run->id, &command->arena, &found, err));
-  *name = arena_format(&command->arena, "run %lld (%s, %s%s%s)", (long long)run->id, run->uuid,
-                       found.scenario, found.tag != NULL ? ", tag " : "",
+  *name = arena_format(&command->arena, "run %lld (" RUN_NAME ", %s%s%s)", (long long)run->id,
+                       run->uuid, found.scenario, found.tag != NULL ? ", tag " : "",
                        found.tag != NULL ? found.tag : "");
   return STATUS_OK;
 }

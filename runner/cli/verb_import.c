@@ -6,6 +6,7 @@
 #include "runner/plan/kind.h"
 #include "runner/record/content.h"
 #include "runner/record/record.h"
+#include "runner/record/selector.h"
 #include "runner/table/json_shape.h"
 #include "scenarios/scenarios.h"
 
@@ -17,8 +18,6 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define SCENARIO "nvbandwidth"
-
-enum { FORMAT_SHOWN = 10 };
 
 struct import_options {
   const char *size, *host, *tag;
@@ -217,15 +216,15 @@ static void verb_import_say_result(const struct command *command, const struct i
   }
   const size_t taken = import->cases.plan.case_count;
   if (import->known_run != 0) {
-    say_note(common, "already imported as run %" PRId64 " (run:%.*s); nothing was added",
-             import->known_run, FORMAT_SHOWN, import->uuid);
+    say_note(common, "already imported as run %" PRId64 " (" RUN_NAME "); nothing was added",
+             import->known_run, import->uuid);
     return;
   }
   say_note(common,
-           "imported %zu of %zu values as run %" PRId64
-           " (run:%.*s), measured on %s under driver %s: one "
+           "imported %zu of %zu values as run %" PRId64 " (" RUN_NAME
+           "), measured on %s under driver %s: one "
            "process and one value per case, so that a diff with it alone stays undecided",
-           taken, values, run, FORMAT_SHOWN, import->uuid, import->machine->host_name,
+           taken, values, run, import->uuid, import->machine->host_name,
            import->file.driver_version != NULL ? import->file.driver_version : "(unknown version)");
   const uint64_t usual_bytes = nvbandwidth_usual_size_bytes(&import->file);
   const struct case_def *first = &import->cases.plan.cases[0].def;

@@ -6,6 +6,7 @@
 #include "runner/cli/input_plans.h"
 #include "runner/cli/missing_gpus.h"
 #include "runner/expect/judge.h"
+#include "runner/record/selector.h"
 #include "runner/run/run.h"
 
 #include <string.h>
@@ -395,7 +396,7 @@ static enum status verb_run_resume(struct command *command, struct run_request *
       status, record_resume_find(record, uuid[0] != '\0' ? uuid : options->resume, &resumed, err));
   if (status == STATUS_OK && resumed.complete) {
     /* As after a Ctrl-C that came too late to interrupt anything. */
-    say_note(&command->common, "run:%.13s is complete: nothing is left to measure", resumed.uuid);
+    say_note(&command->common, RUN_NAME " is complete: nothing is left to measure", resumed.uuid);
     command->code = resumed.all_ok ? EXIT_DONE : EXIT_NOT_MEASURED;
   } else {
     status = THEN(status, claim_run(&request->claiming, resumed.uuid, &owner, err));

@@ -3,6 +3,7 @@
 #include "runner/cli/options.h"
 #include "runner/expect/judge.h"
 #include "runner/record/manage.h"
+#include "runner/record/selector.h"
 #include "runner/run/expectations.h"
 #include "scenarios/scenarios.h"
 
@@ -64,10 +65,10 @@ static enum status verb_show_recorded(struct command *command, struct error *err
   RETURN_ON_ERROR(selector_find(command->database, command->words[0], &run, err));
   RETURN_ON_ERROR(run_scenario_read(command->database, run.id, &command->arena, &recorded, err));
   const bool whole = verb_show_is_whole(&recorded);
-  say_note(&command->common, "run %lld (%s), %s: %s%s", (long long)run.id, run.uuid,
+  say_note(&command->common, "run %lld (" RUN_NAME "), %s: %s%s", (long long)run.id, run.uuid,
            UNITS_UTC(recorded.started_at_ns, UNITS_UTC_SECONDS), recorded.command_line,
            whole ? "" : "; shown with its includes and --set applied");
-  say_note(&command->common, "its result: haul show run:%.13s%s", run.uuid,
+  say_note(&command->common, "its result: haul show " RUN_NAME "%s", run.uuid,
            console_db_option(&command->common, &command->arena));
   if (strncmp(recorded.path, SCENARIOS_PREFIX, strlen(SCENARIOS_PREFIX)) == 0 && whole) {
     verb_show_print_shipped(recorded.text, strlen(recorded.text));

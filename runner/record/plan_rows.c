@@ -1,5 +1,6 @@
 /* plan_rows.c - a scenario and its plan, as rows. */
 #include "runner/record/record_internal.h"
+#include "runner/record/selector.h"
 #include "schema/scenario/scenario.h"
 
 #include <stdlib.h>
@@ -150,8 +151,8 @@ enum status record_match_plan(struct record *record, const struct plan *plan, st
                          &record->bench_cases[i], err);
     if (status == STATUS_OK && record->bench_cases[i] == 0) {
       status = error_set(err, STATUS_INVALID,
-                         "run %s cannot be resumed: case %s is new (another version of haul, or "
-                         "other options); start a new run",
+                         RUN_NAME " cannot be resumed: case %s is new (another version of haul, or "
+                                  "other options); start a new run",
                          record->uuid, plan->cases[i].def.name);
     }
   }

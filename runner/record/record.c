@@ -5,6 +5,7 @@
 #include "engine/machine/telemetry.h"
 #include "runner/record/beside.h"
 #include "runner/record/record_internal.h"
+#include "runner/record/selector.h"
 #include "schema/scenario/scenario.h"
 
 #include <stdio.h>
@@ -193,7 +194,8 @@ enum status record_finish(struct record *record, enum status status, struct erro
     record->contested = true;
     record_drop_pending(record);
     return error_set(err, STATUS_DENIED,
-                     "run %s was deleted while it was measured, by another haul with other locks "
+                     RUN_NAME
+                     " was deleted while it was measured, by another haul with other locks "
                      "(HAUL_LOCKS, a container), and with it the %zu cases that had been recorded",
                      record->uuid, record->recorded);
   }
@@ -202,12 +204,11 @@ enum status record_finish(struct record *record, enum status status, struct erro
     record_write_each(record);
   }
   if (gone) {
-    status = error_prefix(err, "run %s, of which %zu cases had been recorded: ", record->uuid,
+    status = error_prefix(err, RUN_NAME ", of which %zu cases had been recorded: ", record->uuid,
                           record->recorded);
   } else if (record->run != 0) {
-    status =
-        error_prefix(err, "run %s, of which %zu cases were recorded and are kept: ", record->uuid,
-                     record->recorded);
+    status = error_prefix(err, RUN_NAME ", of which %zu cases were recorded and are kept: ",
+                          record->uuid, record->recorded);
   }
   return status;
 }

@@ -37,10 +37,10 @@ enum status record_resume_find(struct record *record, const char *selector, stru
   RETURN_ON_ERROR(database_read(record->database, "run/find_resumable", parameters,
                                 RESUMABLE_MEMBERS, &resumable, &run->arena, &found, err));
   if (!found) {
-    return error_set(err, STATUS_NOT_FOUND, "run %s is gone", ref.uuid);
+    return error_set(err, STATUS_NOT_FOUND, RUN_NAME " is gone", ref.uuid);
   }
   if (strcmp(resumable.origin, "measured") != 0) {
-    return error_set(err, STATUS_INVALID, "run %s was imported: there is nothing to resume",
+    return error_set(err, STATUS_INVALID, RUN_NAME " was imported: there is nothing to resume",
                      ref.uuid);
   }
   resumable.run.arena = run->arena;
@@ -96,7 +96,7 @@ static enum status record_compare_environment(struct record *record, const struc
     record_current_value(machine, facts[i].name, now, sizeof now);
     if (strcmp(facts[i].value, now) != 0) {
       return error_set(err, STATUS_INVALID,
-                       "run %s cannot be resumed: %s was %s and is now %s; start a new run",
+                       RUN_NAME " cannot be resumed: %s was %s and is now %s; start a new run",
                        record->uuid, facts[i].name, facts[i].value, now);
     }
   }
@@ -109,7 +109,7 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
   record_forget_run(record);
   enum status status = record_find_run(record, run->uuid, &record->run, err);
   if (status == STATUS_OK && record->run == 0) {
-    return error_set(err, STATUS_NOT_FOUND, "run %s is gone", run->uuid);
+    return error_set(err, STATUS_NOT_FOUND, RUN_NAME " is gone", run->uuid);
   }
   if (status == STATUS_OK) {
     (void)snprintf(record->uuid, sizeof record->uuid, "%s", run->uuid);

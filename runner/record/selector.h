@@ -19,6 +19,11 @@
 
 enum { RUN_UUID_MAX = 33 };
 
+/* A run as every message names it, and as every command takes it: "run:" and the beginning of its
+ * UUID, 24 random bits of which tell runs apart that nodes of a fleet start in one millisecond. For
+ * printf(); select.sql has the same length. */
+#define RUN_NAME "run:%.20s"
+
 struct run_ref {
   int64_t id; /* run.id in this database */
   char uuid[RUN_UUID_MAX];

@@ -61,9 +61,11 @@ static void plan_detect_put_answer(struct document *document, const struct power
                      : "; runs are taken to differ as much as its processes do");
   }
   if (request->left_out > 0) {
-    document_put(document, "A has no result of %zu more %s, which %s not count.", request->left_out,
-                 strings_plural(request->left_out, "case", "cases"),
-                 strings_plural(request->left_out, "does", "do"));
+    document_put(
+        document,
+        "A has no result of %zu more %s, which %s not count. The time is that of all cases.",
+        request->left_out, strings_plural(request->left_out, "case", "cases"),
+        strings_plural(request->left_out, "does", "do"));
   }
   if (request->runs_of_a > 0 && best->runs > request->runs_of_a) {
     document_put(document, "A has %zu %s: measure %zu more, in turn with B.", request->runs_of_a,

@@ -4,6 +4,7 @@
 #include "engine/base/units.h"
 #include "engine/engine.h"
 #include "engine/machine/machine.h"
+#include "runner/record/selector.h"
 #include "runner/run/lock.h"
 
 #include <stdlib.h>
@@ -141,7 +142,7 @@ static void claim_release(struct claim *claim) {
   }
 }
 
-/* "in use by haul, pid 4242 of alice on node7 since 2026-11-22T01:02:03Z (run 01a2...)". */
+/* "in use by haul, pid 4242 of alice on node7 since 2026-11-22T01:02:03Z (run:01a2...)". */
 static void claim_describe_holder(size_t item, const struct lock_user *other,
                                   char text[CASE_REASON_MAX]) {
   char name[16];
@@ -154,7 +155,7 @@ static void claim_describe_holder(size_t item, const struct lock_user *other,
                  other->pid, other->user, other->host, other->since);
   if (strlen(other->run) > 1) {
     const size_t length = strlen(text);
-    (void)snprintf(text + length, CASE_REASON_MAX - length, " (run %.13s)", other->run);
+    (void)snprintf(text + length, CASE_REASON_MAX - length, " (" RUN_NAME ")", other->run);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/machine/machine.h"
 #include "runner/record/beside.h"
+#include "runner/record/selector.h"
 #include "runner/run/preflight.h"
 #include "runner/run/run_internal.h"
 #include "runner/statistics/noise.h"
@@ -373,9 +374,10 @@ static int run_measure_and_show(struct run_state *state) {
   status = run_record_end(state, status, &ended, &err, &end_err);
   settle_fini(&state->settle);
   struct shard *shard = state->request->shard;
-  const char *resume = shard != NULL ? shard_resume_command(shard, uuid, &state->arena)
-                                     : arena_format(&state->arena, "haul run --resume run:%.13s%s",
-                                                    uuid, console_db_option(common, &state->arena));
+  const char *resume = shard != NULL
+                           ? shard_resume_command(shard, uuid, &state->arena)
+                           : arena_format(&state->arena, "haul run --resume " RUN_NAME "%s", uuid,
+                                          console_db_option(common, &state->arena));
   const bool gone = record_is_gone(state->record);
   const bool contested = record_is_contested(state->record);
   if (record_place(state->record) != NULL) {
@@ -407,7 +409,7 @@ static int run_measure_and_show(struct run_state *state) {
                 shard != NULL ? shard_path(shard) : state->request->database, resume);
     code = EXIT_INTERRUPTED;
   } else if (status == STATUS_INTERRUPTED && gone) {
-    say_warning(common, "interrupted; the database was deleted meanwhile, with run:%.13s", uuid);
+    say_warning(common, "interrupted; the database was deleted meanwhile, with " RUN_NAME, uuid);
     code = EXIT_INTERRUPTED;
   } else if (status == STATUS_INTERRUPTED) {
     say_warning(common, "interrupted; the results so far are kept");

@@ -3,6 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/new_file.h"
 #include "runner/console/console.h"
+#include "runner/record/selector.h"
 #include "runner/run/shard_local.h"
 
 #include <dirent.h>
@@ -166,7 +167,7 @@ enum status shard_resume(const struct shard_request *request, const char *run, s
 }
 
 const char *shard_resume_command(const struct shard *shard, const char *uuid, struct arena *arena) {
-  return arena_format(arena, "haul run --resume run:%.13s --shard %s --node-name %s", uuid,
+  return arena_format(arena, "haul run --resume " RUN_NAME " --shard %s --node-name %s", uuid,
                       shell_word(arena, shard->request.folder),
                       shell_word(arena, shard->request.node));
 }

@@ -376,7 +376,7 @@ expect_out '^not judged: (3[0-9]|40) of 40 cases were not measured within the ti
 HAUL_FAKE_FAULTS=blocked.toml run run up.toml --db budget.db --set measure.budget=3s
 expect_code 3
 expect_err 'warning: the time for measuring, 3 s \(measure.budget\), is up: [0-9]+ of 12 cases were not measured$'
-expect_err '^haul: next: haul run --resume run:[0-9a-f]{13} --db budget\.db$'
+expect_err '^haul: next: haul run --resume run:[0-9a-f]{20} --db budget\.db$'
 expect_value 'interrupted,"the time for measuring, 3 s (measure.budget), is up"' budget.db \
   "select status, reason from v_run where scenario = 'up'"
 run_ok plan health --machine "$source_folder/tests/machines/h100x8-nvlink.toml" --json

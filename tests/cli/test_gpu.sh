@@ -63,7 +63,7 @@ expect_value 1 sampled.db 'select count(*) > 0 from telemetry'
 begin 'GPUs are measured'
 run_ok run gpu.toml --db ok.db
 run_ok run --resume latest --db ok.db
-expect_err '^haul: run:[0-9a-f]{13} is complete: nothing is left to measure$'
+expect_err '^haul: run:[0-9a-f]{20} is complete: nothing is left to measure$'
 expect_value 8 ok.db "select count(*) from v_case where status = 'ok'"
 expect_value 1 ok.db 'select simulated from v_run'
 expect_value 1 ok.db "select count(*) > 0 from check_result where name = 'throttling'"

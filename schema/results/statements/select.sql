@@ -64,8 +64,8 @@ ORDER BY r.started_at_ns, r.id;
 SELECT r.id, r.uuid FROM fleet f JOIN run r ON r.fleet = f.id WHERE f.name = :name ORDER BY r.started_at_ns, r.id;
 
 -- name: runs_by_prefix
--- word: as messages list it, with the time in ms and the version of the UUIDv7.
-SELECT r.id, r.uuid, 'run ' || r.id || ' (' || substr(r.uuid, 1, 13) || ', ' || s.name || ', '
+-- word: as messages list it, with the name of selector.h.
+SELECT r.id, r.uuid, 'run ' || r.id || ' (run:' || substr(r.uuid, 1, 20) || ', ' || s.name || ', '
   || strftime('%Y-%m-%dT%H:%M:%SZ', r.started_at_ns / 1000000000, 'unixepoch')
   || ifnull(', tag ' || nullif(r.tag, ''), '') || ')' AS word
 FROM run r JOIN scenario s ON s.id = r.scenario

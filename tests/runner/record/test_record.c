@@ -1,3 +1,4 @@
+#include "runner/record/selector.h"
 #include "tests/runner/record/fixture.h"
 
 #include "engine/base/clock.h"
@@ -432,9 +433,11 @@ FIXTURE_TEST(full_disk_keeps_recorded_cases) {
           THEN(status, record_case(record, &fixture->plan,
                                    fixture_report(fixture, process, 0, FIXTURE_TRIALS_MAX), err));
     }
+    char run[sizeof "run:" + RUN_UUID_MAX];
+    (void)snprintf(run, sizeof run, RUN_NAME, record_run_uuid(record));
     bool clear = status == STATUS_IO && strstr(err->message, fixture->path) != NULL &&
                  strstr(err->message, "no room for more") != NULL &&
-                 strstr(err->message, record_run_uuid(record)) != NULL;
+                 strstr(err->message, run) != NULL;
     if (!clear) {
       fprintf(stderr, "%s: %s\n", status_text(status), err->message);
     }
