@@ -279,6 +279,17 @@ WITH
       w.operations IS NOT CASE w.kind
         WHEN 'chase' THEN json_extract(d, '$.chase.hops')
         WHEN 'arithmetic' THEN json_extract(d, '$.arithmetic.instructions')
+        WHEN 'signal' THEN json_extract(d, '$.flows[0].rounds') * CASE json_extract(d, '$.flows[0].op')
+          WHEN 'atomics' THEN json_extract(d, '$.flows[0].kernel.grid') * json_extract(d, '$.flows[0].kernel.block') ELSE 1 END
+        -- engine/case/compute.h
+        WHEN 'compute' THEN CASE json_extract(d, '$.flows[0].compute.op')
+          WHEN 'triad' THEN json_extract(d, '$.flows[0].size_bytes') / 32 * 8 * json_extract(d, '$.flows[0].compute.intensity')
+          WHEN 'matmul' THEN (
+            WITH RECURSIVE matrix (side) AS (VALUES (0) UNION ALL SELECT side + 256 FROM matrix WHERE side < 16384)
+            SELECT 2 * max(side) * max(side) * max(side) FROM matrix
+            WHERE 4 * side * side <= json_extract(d, '$.flows[0].size_bytes'))
+          -- fma: as many blocks as a part of the GPU takes, which no definition has
+          ELSE nullif(max(w.operations, 1) / 33554432 * 33554432, 0) END
         WHEN 'transfer' THEN 0 WHEN 'stream' THEN 0 WHEN 'overhead' THEN 0 ELSE w.operations END AS operations,
       (SELECT count(*) FROM input.flow f WHERE f.bench_case = w.id) IS NOT ifnull(json_array_length(d, '$.flows'), 0)
         OR EXISTS (

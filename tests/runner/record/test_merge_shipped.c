@@ -88,3 +88,51 @@ TEST(every_shipped_scenario_is_merged) {
   assert_settings_as_migrated(output);
   folder_remove(folder);
 }
+
+/* One more than its cases of a kind have: the input is refused. */
+static void assert_not_believed(const char *input, const char *output, enum case_kind kind) {
+  struct error err = {0};
+  struct database *database = NULL;
+  struct merge_result result;
+  bool fatal = false;
+  PRINTED(lie, 256, "UPDATE bench_case SET operations = operations + 1 WHERE kind = '%s'",
+          case_kind_text(kind));
+  assert_ok(database_open(input, DATABASE_WRITE, &database, &err), &err);
+  assert_ok(database_run_sql(database, lie, &err), &err);
+  database_close(database);
+  struct merge *merge = merge_new(output, NULL);
+  if (merge_add(merge, input, &result, &fatal, &err) == STATUS_OK ||
+      strstr(err.message, "has a operations that is not") == NULL) {
+    fail_msg("operations of kind %s are believed: %s", case_kind_text(kind), err.message);
+  }
+  merge_free(merge);
+}
+
+TEST(no_count_of_operations_is_believed) {
+  glob_t found;
+  char folder[FOLDER_PATH_MAX];
+  bool known[case_kind_name_count] = {0};
+  folder_make(folder);
+  PRINTED(input, PATH_MAX_BYTES, "%s/in.db", folder);
+  PRINTED(output, PATH_MAX_BYTES, "%s/out.db", folder);
+  assert_int_equal(glob(HAUL_SOURCE_DIR "/scenarios/*.toml", 0, NULL, &found), 0);
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    char *name = strrchr(found.gl_pathv[i], '/') + 1;
+    name[strlen(name) - strlen(".toml")] = '\0';
+    SCOPED(planned_fini) struct planned planned = planned_shipped("h200x4.toml", name, NULL, 0);
+    for (size_t c = 0; c < planned.plan->case_count; c++) {
+      const enum case_kind kind = planned.plan->cases[c].def.kind;
+      if (!known[kind]) {
+        known[kind] = true;
+        record_plan(input, &planned);
+        assert_not_believed(input, output, kind);
+        assert_int_equal(unlink(input), 0);
+      }
+    }
+  }
+  globfree(&found);
+  folder_remove(folder);
+  for (size_t k = 0; k < case_kind_name_count; k++) {
+    assert_true(known[k]);
+  }
+}
