@@ -113,6 +113,20 @@ expect_value $((nodes * 8)) well.db "select count(*) from v_case where status = 
 expect_value "$nodes $((nodes * 4))" well.db \
   "select count(distinct run) || ' ' || count(distinct gpu_uuid) from v_gpu"
 
+begin 'what haul diff prints for a fleet can be pasted'
+for side in before after; do
+  srun --nodes=3 --ntasks-per-node=1 haul run "$SCENARIO" --quiet --shard pairs --processes 1 --tag $side \
+    >null 2>err </dev/null || bad "srun: $(cat err)"
+done
+run_ok merge pairs.db pairs
+run diff tag:before tag:after --db pairs.db
+expect_err ' more runs of each side on each node \(now A 1, B 1\)\. Measure in turn, '
+sed -n 's/^  //p' err >pasted.sh
+expect_value 6 pairs.db 'select count(*) from v_run'
+timeout 200 bash pasted.sh >out 2>err </dev/null || bad 'pasted lines fail'
+expect_out '^A  tag:before: .*; 15 runs, '
+expect_value '30 3' pairs.db "select count(*) || ' ' || count(distinct node) from v_run"
+
 begin 'again: nothing is new'
 cp well.db before.db
 run_ok merge well.db well
