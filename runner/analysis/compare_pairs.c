@@ -20,7 +20,6 @@ struct entry_block {
 };
 
 /* Nodes with a result on both sides from which on a case is compared over all of them. */
-enum { PAIRED_NODES_MIN = 8 };
 
 /* What was counted already: of[i] is the number of the last count that had i. */
 struct marks {
@@ -507,7 +506,7 @@ static bool pairs_add_nodes(struct pairing *p) {
       entries[kept++] = p->entries[i];
     }
   }
-  if (nodes < PAIRED_NODES_MIN) {
+  if (nodes < DIFF_NODES_MIN) {
     return false;
   }
   p->by_node = true;
@@ -524,7 +523,7 @@ static void pairs_add_case(struct pairing *p) {
   const struct pair_entry *b = pairs_first_of(p->entries, p->entry_count, SIDE_B);
   const char *incomparable = NULL;
   if (!overlap.unknown && overlap.groups > 1 && overlap.common > 0) {
-    if (overlap.common < PAIRED_NODES_MIN || !pairs_add_nodes(p)) {
+    if (overlap.common < DIFF_NODES_MIN || !pairs_add_nodes(p)) {
       pairs_add_groups(p);
     }
     return;

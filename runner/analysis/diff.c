@@ -195,9 +195,10 @@ static struct effect diff_paired(const struct work *work) {
 }
 
 /* What the clock adds is known: it has no fewer degrees of freedom (Satterthwaite). */
-static struct effect diff_add_rounding(struct effect effect, double rounding) {
-  const double error = sqrt(effect.error * effect.error + rounding * rounding);
-  if (rounding > 0 && effect.error > 0) {
+static struct effect diff_add_rounding(const struct diff_case *c, struct effect effect) {
+  effect.error *= sqrt(1 - c->rounded_noise);
+  const double error = sqrt(effect.error * effect.error + c->rounding * c->rounding);
+  if (c->rounding > 0 && effect.error > 0) {
     effect.df *= pow(error / effect.error, 4);
   }
   effect.error = error;
@@ -210,13 +211,16 @@ static void diff_test_means(const struct diff_case *c, double alpha, struct work
   struct effect effect = work->paired   ? diff_paired(work)
                          : prior->known ? effect_moderated(&work->a, &work->b, &prior->both)
                                         : diff_welch(work);
+  const bool uneven = !work->paired && work->run_variance == 0 && work->a.count > 1 &&
+                      work->b.count > 1 && work->a.count != work->b.count;
+  work->is_wider = uneven && !prior->known;
   if (work->run_variance > 0) {
     effect = (struct effect){work->difference, sqrt(2 * work->run_variance), work->pooled_df};
-  } else if (!work->paired && prior->known && work->a.count != work->b.count && work->a.count > 1 &&
-             work->b.count > 1) {
+  } else if (uneven && prior->known) {
     const struct effect apart = effect_moderated_welch(&work->a, &work->b, &prior->a, &prior->b);
     if (diff_half_width(&apart) > diff_half_width(&effect)) {
       effect = apart;
+      work->is_wider = true;
     }
   }
   effect.error = sqrt(effect.error * effect.error + diff_extra_variance(c, work));
@@ -224,8 +228,8 @@ static void diff_test_means(const struct diff_case *c, double alpha, struct work
     effect.error *= sqrt(work->order.trend_inflation);
     effect.df -= work->order.trend_df;
   }
-  const struct effect walk = diff_add_rounding(diff_order_walk(work, effect), c->rounding);
-  effect = diff_add_rounding(diff_order_wander(work, effect), c->rounding);
+  const struct effect walk = diff_add_rounding(c, diff_order_walk(work, effect));
+  effect = diff_add_rounding(c, diff_order_wander(work, effect));
   result->test = prior->known ? DIFF_TEST_MODERATED : DIFF_TEST_WELCH;
   result->df = effect.df;
   work->effect = effect;
@@ -249,6 +253,16 @@ static void diff_test_ranks(double alpha, struct work *work, struct diff_result 
   work->walk_p = work->order.walk > 2 / (double)a->count + 2 / (double)b->count
                      ? 1
                      : result->p; /* ranks know no more */
+}
+
+/* Runs that may wander; two a side do not show it, however they follow each other. Of sides that
+ * vary differently, too, no test is exact (Scheffe 1970, "Practical solutions of the Behrens-Fisher
+ * problem", Journal of the American Statistical Association 65). */
+static bool diff_is_conservative(const struct work *work, bool independent) {
+  const size_t fewer = work->a.count < work->b.count ? work->a.count : work->b.count;
+  const bool open = fewer < 3 && !independent && !work->drifts;
+  return work->unit == DIFF_UNIT_RUN && work->run_variance == 0 &&
+         (work->wander != NULL || work->is_wider || open);
 }
 
 /* The share of every error rate that one look may spend. */
@@ -279,6 +293,8 @@ static void diff_test_case(const struct diff_case *c, const struct diff_options 
       isfinite(work->interval.high)) {
     result->change_low = expm1(work->interval.low);
     result->change_high = expm1(work->interval.high);
+    result->is_conservative =
+        options->method == DIFF_MODERATED && diff_is_conservative(work, options->independent);
   }
 }
 

@@ -99,6 +99,7 @@
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };
 /* Of earlier runs: as many as sides of the least have. The variance is then known to a factor of
  * about two either way. */
+enum { DIFF_NODES_MIN = 8 }; /* on both sides, that are compared node by node */
 enum { DIFF_HISTORY_DF_MIN = DIFF_PROCESSES_FIRM - 1 };
 enum { DIFF_UNITS_PROMISE = 16 };
 enum { DIFF_TREND_UNITS = 8 }; /* of both sides, from which on a trend is taken out */
@@ -171,8 +172,9 @@ struct diff_case {
   /* Of these earlier runs, by their numbers: how far each is from the mean of those under its
    * driver. It tells how much cases share of what runs differ by; none = not known. */
   struct process_sample earlier;
-  double rounding;   /* diff_find_rounding(): standard error that the clock's steps add, ln */
-  bool shares_noise; /* of a group: its cases do, so that they do not tell how it wanders */
+  double rounding;      /* diff_find_rounding(): standard error that the clock's steps add, ln */
+  double rounded_noise; /* the same: the share of the noise's variance that is part of it */
+  bool shares_noise;    /* of a group: its cases do, so that they do not tell how it wanders */
   bool paired; /* the runs of the samples are nodes, the same and in the same order on both sides */
   const char *incomparable; /* why the sides cannot be compared; NULL = they can */
 };
@@ -188,6 +190,13 @@ struct diff_result {
   /* 95 % interval; NAN where there is none: of one run each without earlier ones, of
    * which none is known to hold the change so often. */
   double change_low, change_high;
+  /* The interval holds the change in 95 % or more, and not in just 95 %: how the level of the
+   * machine wanders between the runs is known by few runs, and each way that it may is allowed for.
+   * No interval of few runs holds the change in just 95 % whether they depend on each other or not
+   * (Mueller 2014, "HAC corrections for strongly autocorrelated time series", Journal of Business
+   * and Economic Statistics 32; Poetscher 2002, "Lower risk bounds and properties of confidence
+   * sets for ill-posed estimation problems", Econometrica 70). */
+  bool is_conservative;
   double p, q; /* NAN where nothing was tested; q with all looks */
   enum diff_unit unit;
   size_t units[2];     /* of a and b, without odd ones */

@@ -112,14 +112,20 @@ static double clock_mixed_share(const struct step_time *times, size_t count,
   return mixed / sides;
 }
 
-/* Sets the error of these cases. */
+/* Sets the error of these cases. The noise of a side whose values are all equal is less than a step
+ * and is in its rounding. What peers say of it is seen at sides near the middle of two steps: the
+ * fewer these are, the less it says. */
 static void clock_set_rounding(const struct step_time *times, size_t count, double step,
                                struct diff_case *cases) {
   const double mixed = clock_mixed_share(times, count, cases);
   for (size_t k = 0; k < count; k++) {
     struct diff_case *c = &cases[times[k].of];
     if (c->rounding < 0) {
+      const struct sample a = sample_summary(c->a.values, c->a.count);
+      const struct sample b = sample_summary(c->b.values, c->b.count);
+      const double alike = (clock_reads_alike(&a) + clock_reads_alike(&b)) / 2.0;
       c->rounding = sqrt(clock_rounding(&c->a, step, mixed) + clock_rounding(&c->b, step, mixed));
+      c->rounded_noise = alike * fmax(0, 1 - 2 * mixed);
     }
   }
 }
@@ -132,7 +138,7 @@ void diff_find_rounding(struct diff_case *cases, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const size_t own = cases[i].a.count + cases[i].b.count;
     most = own > most ? own : most;
-    cases[i].rounding = 0;
+    cases[i].rounding = cases[i].rounded_noise = 0;
   }
   double *different = arena_array(&arena, most, sizeof *different);
   for (size_t i = 0; i < count; i++) {

@@ -46,6 +46,7 @@ struct work {
   /* By how much the whole means differ from those that are tested: of nodes where two and more were
    * cut off, else where one side has two odd units more than the other. */
   double unlike;
+  bool is_wider;           /* of uneven sides: the interval is that of the less certain test */
   bool drifts;             /* sides that are not in turn, whose trend was taken out */
   struct time_order order; /* of the runs, where their times are known */
   /* Of runs whose order matters: how their level may wander. Else NULL. */

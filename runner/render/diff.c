@@ -293,10 +293,18 @@ static void diff_put_reasons(const struct diff_view *view) {
   }
 }
 
-static const char *diff_change_legend(const struct comparison *comparison) {
-  return ANY_OF(i, comparison->row_count, isfinite(comparison->rows[i].change_low))
-             ? "change: B relative to A, with 95 % CI; GB/s: more is better, ns: less"
-             : "change: B relative to A (one run each: no CI); GB/s: more is better, ns: less";
+static const char *diff_change_legend(struct arena *arena, const struct comparison *comparison) {
+  const struct comparison_row *rows = comparison->rows;
+  const size_t known = SUM_OF(i, comparison->row_count, isfinite(rows[i].change_low) ? 1 : 0);
+  const size_t wide = SUM_OF(i, comparison->row_count, rows[i].result.is_conservative);
+  const char *interval = known == 0      ? " (one run each: no CI)"
+                         : wide == 0     ? ", with 95 % CI"
+                         : wide == known ? ", with CI of at least 95 %"
+                                         : arena_format(arena,
+                                                        ", with 95 %% CI, in %zu of %zu "
+                                                        "rows of at least 95 %%",
+                                                        wide, known);
+  return arena_format(arena, "change: B relative to A%s; GB/s: more is better, ns: less", interval);
 }
 
 /* Of how many undecided cases the undisturbed rate is the same; nothing where of none. */
@@ -353,7 +361,7 @@ static void diff_put_legend(const struct diff_view *view, bool explain_q) {
                       arena_around(&document->arena, "provisional: ", doubt, ""));
     return;
   }
-  document_put(document, "%s", diff_change_legend(comparison));
+  document_put(document, "%s", diff_change_legend(&document->arena, comparison));
   if (view->put_cases != NULL
           ? comparison->rates_count > 0
           : ANY_OF(i, view->layout.listed_count, view->layout.listed[i]->rates != NULL)) {

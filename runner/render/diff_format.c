@@ -296,7 +296,8 @@ const char *diff_group_sentence(struct arena *arena, const struct comparison_gro
                    diff_verdict_words(arena, &group->result),
                    diff_percent_words(arena, group->result.change), group->case_count);
   if (isfinite(group->result.change_low)) {
-    text = arena_add(arena, text, "95 %% CI %s to %s; ",
+    text = arena_add(arena, text, "%s95 %% CI %s to %s; ",
+                     group->result.is_conservative ? "at least " : "",
                      diff_percent_words(arena, group->result.change_low),
                      diff_percent_words(arena, group->result.change_high));
   }

@@ -79,6 +79,7 @@ static const struct rate_change *diff_rate(const struct comparison_row *row, enu
   X("runs_needed_least", ROW_BOTH, known, diff_needs(result, DIFF_UNIT_RUN),                       \
     (int64_t)result->units_needed)                                                                 \
   X("figure", ROW_BOTH, text, row->rates != NULL ? rate_kind_text(row->rate) : NULL)               \
+  X("conservative", ROW_FLAT, integer, result->is_conservative)                                    \
   DIFF_FLAT_RATE(X, "typical", RATE_TYPICAL)                                                       \
   DIFF_FLAT_RATE(X, "undisturbed", RATE_UNDISTURBED)
 /* Of both rates, where a case has them. */
@@ -185,6 +186,7 @@ JSON_OBJECT(diff_json_distribution, DIFF_DISTRIBUTION, const struct distribution
   X("change_percent", real, 100 * rate->change)                                                    \
   X("low_percent", real, 100 * rate->change_low)                                                   \
   X("high_percent", real, 100 * rate->change_high)                                                 \
+  X("conservative", boolean, rate->result.is_conservative)                                         \
   X("q", real, rate->result.q)
 JSON_OBJECT(diff_json_rate, DIFF_RATE, const struct rate_change *rate)
 
@@ -193,6 +195,7 @@ JSON_OBJECT(diff_json_rate, DIFF_RATE, const struct rate_change *rate)
   X("typical", option, diff_json_rate, row->rates != NULL, diff_rate(row, RATE_TYPICAL))           \
   X("undisturbed", option, diff_json_rate, row->rates != NULL, diff_rate(row, RATE_UNDISTURBED))   \
   X("provisional", boolean, result->is_provisional)                                                \
+  X("conservative", boolean, result->is_conservative)                                              \
   X("distribution", object, diff_json_distribution, &row->distribution,                            \
     row->distribution.kind != DISTRIBUTION_SAME)                                                   \
   X("better", text, figure_is_rate(row->figure) ? "more" : "less")                                 \
@@ -290,6 +293,7 @@ JSON_OBJECT(diff_json_total, DIFF_TOTAL, const char *name, const struct comparis
   X("speed_percent", real, 100 * result->change)                                                   \
   X("low_percent", real, 100 * result->change_low)                                                 \
   X("high_percent", real, 100 * result->change_high)                                               \
+  X("conservative", boolean, result->is_conservative)                                              \
   X("delta_percent", real, 100 * group->delta)                                                     \
   X("q", real, result->q)                                                                          \
   X("judged_by", text, diff_unit_text(result->unit))

@@ -13,7 +13,8 @@ static const struct {
 } CLASSES[] = {{0, 0.5, 1},    {0.5, 0.05, 5},   {0.7, 0.075, 5},
                {0.85, 0.1, 5}, {0.95, 0.125, 5}, {1, 0.15, 7}};
 enum { CLASS_COUNT = COUNT_OF(CLASSES) };
-/* That what cases have in common wanders as slowly as what each has for itself. */
+/* That what cases have in common wanders as slowly as what each has for itself, where that is at
+ * least as much: the rest of it may be the noise of measuring. */
 static const double ALIKE = 0.75;
 
 static const double TREND = 0.1; /* before anything is seen */
@@ -154,7 +155,9 @@ static double wander_weigh(const double *logs, size_t log_count, double share, c
 
 /* What cases have in common is a mean, with less noise beside it than a case has: the larger the
  * level is to the noise, the likelier, by its rank in the class. */
-static void wander_of_machine(const double own[WANDER_MODELS], double machine[WANDER_MODELS]) {
+static void wander_of_machine(const double own[WANDER_MODELS], double share,
+                              double machine[WANDER_MODELS]) {
+  const double like_own = ALIKE * fmin(1, (1 - share) / fmax(share, 1e-9));
   double alike[CLASS_COUNT] = {0};
   double ranks[CLASS_COUNT] = {0};
   double rank[WANDER_MODELS];
@@ -166,7 +169,8 @@ static void wander_of_machine(const double own[WANDER_MODELS], double machine[WA
   }
   for (size_t m = 0; m < WANDER_MODELS; m++) {
     const size_t class = wander_class(m);
-    const double probability = ALIKE * alike[class] + (1 - ALIKE) * CLASSES[class].probability;
+    const double probability =
+        like_own * alike[class] + (1 - like_own) * CLASSES[class].probability;
     machine[m] = probability * rank[m] / ranks[class];
   }
 }
@@ -240,7 +244,7 @@ void wander_conclude(const struct wander_evidence *evidence, const double *prior
   }
   (void)wander_weigh(evidence->own, WANDER_MODELS,
                      fmin(1, WANDER_SERIES_MAX / fmax(belief->own_series, 1)), usual, belief->own);
-  wander_of_machine(belief->own, belief->machine);
+  wander_of_machine(belief->own, belief->share, belief->machine);
   belief->trend = wander_weigh(evidence->common, WANDER_LOGS, 1,
                                prior != NULL ? prior : belief->machine, belief->common);
 }
@@ -312,19 +316,19 @@ static double wander_distance(const struct wander_part *parts, size_t count, dou
 
 static const double LEVEL = 0.05, FAR_LEVEL = 0.002;
 
-static double wander_spread_of(double df) {
-  return log(student_quantile(1 - FAR_LEVEL / 2, df) / student_quantile(1 - LEVEL / 2, df));
+static double wander_quantile(double level, double df) {
+  return log(student_quantile(1 - level / 2, df));
 }
 
-/* The t distribution with the same two quantiles. */
-static struct wander wander_match(const struct wander_part *parts, size_t count) {
-  const double near = wander_distance(parts, count, LEVEL);
-  const double ratio = wander_distance(parts, count, FAR_LEVEL) - near;
+/* The t distribution with these two quantiles, which are logarithms. */
+static struct wander wander_match(double near, double far) {
+  const double ratio = far - near;
   struct wander_root root = {.x = {log(DF_MIN), log(DF_MAX)}};
   double x = root.x[0];
   double y = 1;
   for (size_t i = 0; i < 2; i++) {
-    root.y[i] = wander_spread_of(exp(root.x[i])) - ratio;
+    const double df = exp(root.x[i]);
+    root.y[i] = wander_quantile(FAR_LEVEL, df) - wander_quantile(LEVEL, df) - ratio;
   }
   if (root.y[0] <= 0 || root.y[1] >= 0) {
     x = root.x[root.y[0] > 0];
@@ -332,12 +336,11 @@ static struct wander wander_match(const struct wander_part *parts, size_t count)
   }
   for (int i = 0; i < STEPS_MAX && fabs(y) > ACCURACY; i++) {
     x = wander_next(&root);
-    y = wander_spread_of(exp(x)) - ratio;
+    y = wander_quantile(FAR_LEVEL, exp(x)) - wander_quantile(LEVEL, exp(x)) - ratio;
     wander_narrow(&root, x, y);
   }
   const double df = exp(x);
-  const double scale = exp(near) / student_quantile(1 - LEVEL / 2, df);
-  return (struct wander){scale * scale, df};
+  return (struct wander){exp(2 * (near - wander_quantile(LEVEL, df))), df};
 }
 
 /* One t distribution with the mean of the variances, and fewer degrees of freedom for not knowing
@@ -356,47 +359,47 @@ static struct wander wander_even_out(const struct wander_part *parts, size_t cou
   return (struct wander){mean, 1 / (1 / df + variance / (2 * mean * mean))};
 }
 
-struct wander wander_average(const struct wander_order *order, const struct wander_belief *belief,
-                             double df, double own_df) {
-  double mean = 0;
-  double squares = 0;
-  double own_dfs = 0;
-  if (!(order->spread_df > 0 && df > 0 && own_df > 0)) {
-    return (struct wander){1, df}; /* as if runs are independent: no variance is known */
-  }
-  for (size_t m = 0; m < WANDER_MODELS; m++) {
-    mean += belief->own[m] * order->factors[m];
-    squares += belief->own[m] * order->factors[m] * order->factors[m];
-    own_dfs += belief->own[m] * fmin(own_df, order->dfs[m] * own_df / order->spread_df);
-  }
-  const double own = (1 - belief->share) * mean;
-  const double own_variance =
-      (1 - belief->share) * (1 - belief->share) * fmax(squares - mean * mean, 0);
-  struct wander_part parts[WANDER_MODELS];
+/* The models that are likely enough; series: of how many one has the degrees of freedom, most. */
+static size_t wander_take_parts(const struct wander_order *order,
+                                const double weights[WANDER_MODELS], double series, double most,
+                                struct wander_part parts[WANDER_MODELS]) {
   size_t used = 0;
   double sum = 0;
   for (size_t m = 0; m < WANDER_MODELS; m++) {
-    /* The sum of two, with the quantile that is the mean of theirs by their shares (Cochran 1964,
-     * "Approximate significance levels of the Behrens-Fisher test", Biometrics 20). */
-    const double common = belief->share * order->factors[m];
-    const double factor = common + own;
-    const double share = common / factor;
-    const double common_df = order->dfs[m] * fmin(df / order->spread_df, 1);
-    const double both = 1 / (share / common_df + (1 - share) / own_dfs);
-    if (belief->common[m] > 1e-6) {
-      parts[used++] = (struct wander_part){belief->common[m], sqrt(factor),
-                                           1 / (1 / both + own_variance / (2 * factor * factor))};
-      sum += belief->common[m];
+    if (weights[m] > 1e-6) {
+      parts[used++] = (struct wander_part){weights[m], sqrt(order->factors[m]),
+                                           fmin(most, series * order->dfs[m])};
+      sum += weights[m];
     }
   }
   for (size_t m = 0; m < used; m++) {
     parts[m].weight /= sum;
   }
-  const struct wander mixture = wander_match(parts, used);
+  return used;
+}
+
+/* Degrees of freedom of a series that hardly tells models apart. */
+static const double DF_OF_FEW = 5;
+
+struct wander wander_average(const struct wander_order *order, const struct wander_belief *belief,
+                             double df, double own_df) {
+  struct wander_part parts[WANDER_MODELS];
+  if (!(order->spread_df > 0 && df > 0 && own_df > 0)) {
+    return (struct wander){1, df}; /* as if runs are independent: no variance is known */
+  }
+  size_t used = wander_take_parts(order, belief->own, own_df / order->spread_df, own_df, parts);
+  const struct wander own = wander_even_out(parts, used);
+  used = wander_take_parts(order, belief->common, 1, df, parts);
   const struct wander even = wander_even_out(parts, used);
-  /* What all cases share is one series, which hardly tells models apart, and moves the difference
-   * the way that it moves within the sides. There, the mixture holds the change too seldom. */
-  const double alone = belief->share * belief->share;
-  return (struct wander){pow(even.factor, alone) * pow(mixture.factor, 1 - alone),
-                         1 / (alone / even.df + (1 - alone) / mixture.df)};
+  const double few = order->paired ? 0 : fmin(1, DF_OF_FEW / order->spread_df);
+  const double near = few * (log(even.factor) / 2 + wander_quantile(LEVEL, even.df)) +
+                      (1 - few) * wander_distance(parts, used, LEVEL);
+  const double far = fmax(near, wander_distance(parts, used, FAR_LEVEL));
+  /* The interval of a sum from those of its parts (Zou and Donner 2008, "Construction of confidence
+   * limits about effect measures: a general approach", Statistics in Medicine 27). */
+  const double share = belief->share;
+  const double own_near = log(own.factor) / 2 + wander_quantile(LEVEL, own.df);
+  const double own_far = log(own.factor) / 2 + wander_quantile(FAR_LEVEL, own.df);
+  return wander_match(log(share * exp(2 * near) + (1 - share) * exp(2 * own_near)) / 2,
+                      log(share * exp(2 * far) + (1 - share) * exp(2 * own_far)) / 2);
 }

@@ -47,9 +47,11 @@ void wander_conclude(const struct wander_evidence *evidence, const double *prior
 
 /* Of the variance of a difference: a factor, and degrees of freedom. Each model has a t
  * distribution, and the difference has the mixture of them by their probability. The t distribution
- * that is returned has the mixture's quantiles at 5 % and 0.2 %: a few unlikely models of a large
- * variance make its tail long, and not all of it wide. The more cases share, the more the mean
- * variance counts instead, which is wider. df: if runs are independent; own_df: the same if cases
+ * that is returned has the quantiles of the mixture at 5 % and 0.2 %: a few unlikely models of a
+ * large variance make its tail long, and not all of it wide. What cases share is one series. It
+ * hardly tells models apart where it is short, and moves the difference the way that it moves
+ * within the sides: there, the interval of the mixture holds the change too seldom, and that of the
+ * mean variance counts, which is wider. df: if runs are independent; own_df: the same if cases
  * share no noise. Without degrees of freedom: factor 1 and df. */
 struct wander {
   double factor, df;

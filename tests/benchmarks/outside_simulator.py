@@ -302,8 +302,8 @@ def count_promise(draw, cases, counts):
 def count_draw(job):
     world, number, changed = job
     counts = dict.fromkeys(("any", "any_provisional", "group", "reports", "wrong", "large", "found", "found_all",
-                            "small", "false_same", "intervals", "covered", "groups", "groups_covered", "welch_any",
-                            "welch_found", "promised", "kept"), 0)
+                            "small", "false_same", "intervals", "covered", "exact", "exact_covered", "groups", "groups_covered",
+                            "groups_exact", "groups_exact_covered", "welch_any", "welch_found", "promised", "kept"), 0)
     with tempfile.TemporaryDirectory() as folder:
         draw = Draw(world, changed, f"{world.name} {number} {changed}", os.path.join(folder, "diff.db"))
         cases, answer = diff_cases(draw)
@@ -317,6 +317,8 @@ def count_draw(job):
             if row["low_percent"] is not None:
                 counts["intervals"] += 1
                 counts["covered"] += covers(row, truth)
+                counts["exact"] += not row["conservative"]
+                counts["exact_covered"] += not row["conservative"] and covers(row, truth)
             if truth == LARGE:
                 counts["large"] += 1
                 counts["found"] += right and is_reported(row)
@@ -329,7 +331,10 @@ def count_draw(job):
                 continue
             if group["cases"] == len(cases):
                 counts["groups"] += 1
-                counts["groups_covered"] += covers(group, sum(draw.truth) / len(draw.truth))
+                covered = covers(group, sum(draw.truth) / len(draw.truth))
+                counts["groups_covered"] += covered
+                counts["groups_exact"] += not group["conservative"]
+                counts["groups_exact_covered"] += not group["conservative"] and covered
                 counts["found_all"] += changed and is_reported(group)
             counts["group"] |= is_reported(group) and not changed
         counts["any"] = int(counts["wrong"] > 0 and not changed)
@@ -414,24 +419,28 @@ def percent(part, whole):
     return f"{100 * part / whole:6.1f}" if whole else "     -"
 
 
-def is_kept(sums, diffs):
-    """The limits: 5 % of A/A diffs, 5 % false SAME, and 93 to 97 % of intervals, give or take chance between diffs."""
+def is_kept(sums, diffs, has_levels):
+    """The limits: 5 % of A/A diffs, 5 % false SAME, and 93 to 97 % of intervals, give or take chance between diffs.
+    Conservative intervals have no upper limit, nor have those of levels or odd values."""
     def is_rare(part, whole):
         return part <= 0.05 * whole + 2 * math.sqrt(0.05 * 0.95 * whole)
 
-    def is_honest(part, whole):
+    def is_honest(prefix, every):
         chance = 2 * math.sqrt(0.05 * 0.95 / (2 * diffs))
-        return not whole or 0.93 - chance <= part / whole
+        exact = sums[prefix + "exact"]
+        return ((not every or 0.93 - chance <= sums[prefix + "covered"] / every) and
+                (not exact or has_levels or sums[prefix + "exact_covered"] / exact <= 0.97 + chance))
     return (is_rare(sums["any"], diffs) and is_rare(sums["group"], diffs) and
-            is_rare(sums["false_same"], sums["small"]) and is_honest(sums["covered"], sums["intervals"]) and
-            is_honest(sums["groups_covered"], sums["groups"]))
+            is_rare(sums["false_same"], sums["small"]) and is_honest("", sums["intervals"]) and
+            is_honest("groups_", sums["groups"]))
 
 
 COLUMNS = (("any", lambda s, n: (s["any"], n)), ("any?", lambda s, n: (s["any_provisional"], n)),
            ("group", lambda s, n: (s["group"], n)), ("wrong", lambda s, n: (s["wrong"], s["reports"])),
            ("found", lambda s, n: (s["found"], s["large"]) if s["large"] else (s["found_all"], n)),
            ("false", lambda s, n: (s["false_same"], s["small"])), ("cover", lambda s, n: (s["covered"], s["intervals"])),
-           ("of gr", lambda s, n: (s["groups_covered"], s["groups"])), ("W any", lambda s, n: (s["welch_any"], n)),
+           ("of gr", lambda s, n: (s["groups_covered"], s["groups"])),
+           ("cons.", lambda s, n: (s["intervals"] - s["exact"], s["intervals"])), ("W any", lambda s, n: (s["welch_any"], n)),
            ("Welch", lambda s, n: (s["welch_found"], s["large"])), ("prom.", lambda s, n: (s["kept"], s["promised"])))
 
 
@@ -444,7 +453,7 @@ def print_worlds(pool, diffs, part):
             sums = {}
             for counts in pool.map(count_draw, [(world, d // 2, d % 2 == 1) for d in range(2 * diffs)], chunksize=4):
                 add_counts(sums, counts)
-            kept = is_kept(sums, diffs)
+            kept = is_kept(sums, diffs, world.modes > 0 or world.odd[0] > 0)
             fine = fine and kept
             cells = [percent(*pick(sums, diffs)) for _, pick in COLUMNS]
             print(f"| {world.name:<35} | {' | '.join(cells)} |{'' if kept else ' BROKEN'}", flush=True)

@@ -53,6 +53,8 @@ struct cell {
   struct spread {
     double sum, squares, count;
   } covered, groups_covered, t_covered, welch_covered; /* shares of diffs */
+  struct spread exact, groups_exact, conservative;     /* of intervals, by what they say */
+  struct spread groups_t_covered, groups_welch_covered;
 };
 
 struct judged {
@@ -61,7 +63,8 @@ struct judged {
   struct distribution_change distributions[CASES];
   double welch_q[CASES];                     /* of Welch's test against delta, of the same units */
   struct diff_result t[CASES], welch[CASES]; /* intervals of both t tests of the same units */
-  double oracle_q[CASES], oracle_all;        /* as welch_q; of the group of all cases */
+  struct diff_result groups_t[GROUPS], groups_welch[GROUPS];
+  double oracle_q[CASES], oracle_all; /* as welch_q; of the group of all cases */
   struct diff_summary summary;
 };
 
@@ -109,31 +112,38 @@ static void set_interval(const struct effect *effect, struct diff_result *result
   result->change_high = expm1(interval.high);
 }
 
-/* What Welch's test against delta finds among the same units, at the same false discovery rate of
- * all looks. */
-static void judge_welch(const struct data *data, unsigned looks, struct judged *judged) {
+/* The p value of Welch's test against delta of the same units, and the intervals of both t tests.
+ */
+static double judge_t_tests(const struct diff_case *c, const struct diff_result *result,
+                            struct diff_result *t, struct diff_result *welch) {
   double values[SIDES][PROCESSES_MAX];
   uint32_t numbers[PROCESSES_MAX];
+  const struct process_sample *sides[SIDES] = {&c->a, &c->b};
+  struct sample samples[SIDES];
+  for (size_t s = 0; s < SIDES; s++) {
+    const bool by_run = result->unit != DIFF_UNIT_PROCESS;
+    const struct process_sample units =
+        by_run ? process_sample_by_run(sides[s], values[s], numbers) : *sides[s];
+    samples[s] = sample_summary(units.values, units.count);
+  }
+  t->change_low = welch->change_low = NAN;
+  if (samples[SIDE_A].count < 2 || samples[SIDE_B].count < 2) {
+    return NAN;
+  }
+  const struct effect effect = effect_welch(&samples[SIDE_A], &samples[SIDE_B]);
+  const double df = (double)(samples[SIDE_A].count + samples[SIDE_B].count) - 2;
+  const struct effect pooled = effect_moderated(&samples[SIDE_A], &samples[SIDE_B],
+                                                &(struct variance_prior){.pooled_df = df});
+  set_interval(&pooled, t);
+  set_interval(&effect, welch);
+  return effect_p(&effect, log1p(c->delta));
+}
+
+/* What Welch's test finds at the same false discovery rate of all looks. */
+static void judge_welch(const struct data *data, unsigned looks, struct judged *judged) {
   for (size_t i = 0; i < data->count; i++) {
-    const struct diff_case *c = &data->cases[i];
-    const struct process_sample *sides[SIDES] = {&c->a, &c->b};
-    struct sample samples[SIDES];
-    for (size_t s = 0; s < SIDES; s++) {
-      const bool by_run = judged->cases[i].unit != DIFF_UNIT_PROCESS;
-      const struct process_sample units =
-          by_run ? process_sample_by_run(sides[s], values[s], numbers) : *sides[s];
-      samples[s] = sample_summary(units.values, units.count);
-    }
-    judged->welch_q[i] = judged->t[i].change_low = judged->welch[i].change_low = NAN;
-    if (samples[SIDE_A].count > 1 && samples[SIDE_B].count > 1) {
-      const struct effect effect = effect_welch(&samples[SIDE_A], &samples[SIDE_B]);
-      judged->welch_q[i] = effect_p(&effect, log1p(c->delta));
-      const double df = (double)(samples[SIDE_A].count + samples[SIDE_B].count) - 2;
-      const struct effect pooled = effect_moderated(&samples[SIDE_A], &samples[SIDE_B],
-                                                    &(struct variance_prior){.pooled_df = df});
-      set_interval(&pooled, &judged->t[i]);
-      set_interval(&effect, &judged->welch[i]);
-    }
+    judged->welch_q[i] =
+        judge_t_tests(&data->cases[i], &judged->cases[i], &judged->t[i], &judged->welch[i]);
   }
   (void)fdr_q_values(judged->welch_q, data->count, judged->welch_q);
   for (size_t i = 0; i < data->count && looks > 1; i++) {
@@ -201,6 +211,10 @@ static void judge_groups(const struct data *data, const struct diff_options *opt
   }
   diff_group_take_order(&judged->summary, &apart);
   diff_compare(groups, GROUPS, &apart, judged->groups, &summary);
+  for (size_t g = 0; g < GROUPS; g++) {
+    (void)judge_t_tests(&groups[g], &judged->groups[g], &judged->groups_t[g],
+                        &judged->groups_welch[g]);
+  }
   arena_fini(&arena);
 }
 
@@ -227,14 +241,17 @@ static double spread_error(const struct spread *spread) {
   return sqrt(fmax(0, spread->squares / spread->count - mean * mean) / spread->count);
 }
 
+enum intervals { INTERVALS_ALL, INTERVALS_EXACT };
+
 /* By a clock, what did not change is read alike on both sides, and every interval holds it: `least`
  * above 0 counts changes alone. */
 static double share_covered(const struct diff_result *results, const double *truth, size_t count,
-                            double least) {
+                            double least, enum intervals which) {
   size_t covered = 0;
   size_t known = 0;
   for (size_t i = 0; i < count; i++) {
-    if (fabs(truth[i]) >= least && isfinite(results[i].change_low)) {
+    if (fabs(truth[i]) >= least && isfinite(results[i].change_low) &&
+        (which == INTERVALS_ALL || !results[i].is_conservative)) {
       known++;
       covered +=
           log1p(results[i].change_low) <= truth[i] && truth[i] <= log1p(results[i].change_high);
@@ -290,12 +307,26 @@ static void tally_add(const struct world *world, const struct data *data,
     groups += is_firm(&judged->groups[g]);
   }
   const double least = world->tick > 0 ? 1e-9 : 0;
-  spread_add(share_covered(judged->cases, data->truth, data->count, least), &cell->covered);
-  spread_add(share_covered(judged->t, data->truth, data->count, least), &cell->t_covered);
-  spread_add(share_covered(judged->welch, data->truth, data->count, least), &cell->welch_covered);
-  if (world->tick == 0 || (changed && world->changes > 0)) { /* as the cases */
-    spread_add(share_covered(judged->groups, judged->group_truth, GROUPS, 0),
-               &cell->groups_covered);
+  const struct {
+    const struct diff_result *cases, *groups;
+    struct spread *of_cases, *of_groups;
+    enum intervals which;
+  } COVERED[] = {
+      {judged->cases, judged->groups, &cell->covered, &cell->groups_covered, INTERVALS_ALL},
+      {judged->cases, judged->groups, &cell->exact, &cell->groups_exact, INTERVALS_EXACT},
+      {judged->t, judged->groups_t, &cell->t_covered, &cell->groups_t_covered, INTERVALS_ALL},
+      {judged->welch, judged->groups_welch, &cell->welch_covered, &cell->groups_welch_covered,
+       INTERVALS_ALL},
+  };
+  spread_add((double)SUM_OF(i, data->count, judged->cases[i].is_conservative) / (double)data->count,
+             &cell->conservative);
+  for (size_t k = 0; k < COUNT_OF(COVERED); k++) {
+    spread_add(share_covered(COVERED[k].cases, data->truth, data->count, least, COVERED[k].which),
+               COVERED[k].of_cases);
+    if (world->tick == 0 || (changed && world->changes > 0)) { /* as the cases */
+      spread_add(share_covered(COVERED[k].groups, judged->group_truth, GROUPS, 0, COVERED[k].which),
+                 COVERED[k].of_groups);
+    }
   }
   if (!changed) {
     tally->any += wrong > 0;
@@ -337,19 +368,23 @@ struct board {
  */
 enum limits { KEPT, WIDE, BROKEN };
 
-/* Whether intervals hold the change in 93 to 97 %, give or take chance between diffs. Values at two
- * levels, or of which a few are odd, come in so few patterns that no interval holds the change in
- * just 95 %: there, in no more and no less than the intervals of both t tests. */
-static enum limits judge_coverage(const struct spread *spread, const struct cell *cell,
-                                  bool is_normal) {
-  const double share = spread_mean(spread);
+static double spread_chance(const struct spread *spread) {
   const double few = spread->count < DIFFS_FEW ? sqrt(0.05 * 0.95 / spread->count) : 0;
-  const double chance = 2 * fmax(spread_error(spread), few);
-  const double least = is_normal ? 1 : fmin(cell->tally.t_covered, cell->tally.welch_covered);
-  const double most = is_normal ? 0 : fmax(cell->tally.t_covered, cell->tally.welch_covered);
-  return share < fmin(least, 0.93) - chance  ? BROKEN /* of none it is NAN */
-         : share > fmax(most, 0.97) + chance ? WIDE
-                                             : KEPT;
+  return 2 * fmax(spread_error(spread), few);
+}
+
+/* Whether intervals hold the change in 93 to 97 %, give or take chance between diffs; conservative
+ * ones in 93 % or more. Values at two levels, or of which a few are odd, come in so few patterns
+ * that no interval holds the change in just 95 %: there, in no more and no less than the intervals
+ * of both t tests. */
+static enum limits judge_coverage(const struct spread *all, const struct spread *exact,
+                                  const struct spread *t, const struct spread *welch,
+                                  bool is_normal) {
+  const double least = is_normal ? 1 : fmin(spread_mean(t), spread_mean(welch));
+  const double most = is_normal ? 0 : fmax(spread_mean(t), spread_mean(welch));
+  return spread_mean(all) < fmin(least, 0.93) - spread_chance(all)      ? BROKEN /* of none NAN */
+         : spread_mean(exact) > fmax(most, 0.97) + spread_chance(exact) ? WIDE
+                                                                        : KEPT;
 }
 
 /* Whether a share that was found n times is at most 5 %, give or take chance. */
@@ -374,8 +409,11 @@ static enum limits judge_limits(const struct cell *cell, double diffs) {
   const double chance = 2 * sqrt(t->welch_found * (1 - t->welch_found) / diffs);
   const bool more = !welch || !(t->welch_found > t->found + chance);
   const bool is_normal = world->odd_share == 0 && world->placement == 0;
-  const enum limits covered = judge_coverage(&cell->covered, cell, is_normal);
-  const enum limits groups = judge_coverage(&cell->groups_covered, cell, is_normal);
+  const enum limits covered = judge_coverage(&cell->covered, &cell->exact, &cell->t_covered,
+                                             &cell->welch_covered, is_normal);
+  const enum limits groups =
+      judge_coverage(&cell->groups_covered, &cell->groups_exact, &cell->groups_t_covered,
+                     &cell->groups_welch_covered, is_normal);
   const bool kept = !(t->promise < 0.8 - 2 * sqrt(0.8 * 0.2 / diffs));
   const bool fine = more && kept && is_rare(t->any, diffs) && is_rare(t->group, diffs) &&
                     is_rare(t->wrong, diffs) &&
@@ -432,9 +470,14 @@ static size_t cell_sum(const struct cell *jobs, size_t count, struct cell *row) 
     row->least += jobs[used].least;
     row->least_kept += jobs[used].least_kept;
     spread_join(&jobs[used].covered, &row->covered);
-    spread_join(&jobs[used].groups_covered, &row->groups_covered);
+    spread_join(&jobs[used].exact, &row->exact);
+    spread_join(&jobs[used].conservative, &row->conservative);
     spread_join(&jobs[used].t_covered, &row->t_covered);
     spread_join(&jobs[used].welch_covered, &row->welch_covered);
+    spread_join(&jobs[used].groups_covered, &row->groups_covered);
+    spread_join(&jobs[used].groups_exact, &row->groups_exact);
+    spread_join(&jobs[used].groups_t_covered, &row->groups_t_covered);
+    spread_join(&jobs[used].groups_welch_covered, &row->groups_welch_covered);
   }
   for (size_t i = 0; i < sizeof row->tally / sizeof *sums; i++) {
     sums[i] /= (double)row->diffs;
@@ -454,6 +497,7 @@ static void print_cell(const struct cell *cell, enum limits limits) {
   for (size_t i = 0; i < sizeof cell->tally / sizeof *shares; i++) {
     (void)printf(isnan(shares[i]) ? "     - |" : " %5.1f |", 100 * shares[i]);
   }
+  (void)printf(" %5.1f |", 100 * spread_mean(&cell->conservative));
   (void)printf("%s\n", limits == KEPT ? "" : limits == WIDE ? " WIDE" : " BROKEN");
 }
 
@@ -462,10 +506,10 @@ static bool print_board(const struct board *board, bool all, size_t *rows) {
   bool fine = true;
   (void)printf(
       "| %-36s | units |   any |  any? | group | distr | wrong | found | found?|  same | false | "
-      "cover | of gr | of t  | of W  | W any | W wr. | Welch | orac. | prom. | least |\n"
+      "cover | of gr | of t  | of W  | W any | W wr. | Welch | orac. | prom. | least | cons. |\n"
       "|--------------------------------------|------:|------:|------:|------:|------:|------:|"
       "------:|------:|------:|------:|------:|------:|------:|------:|------:|------:|------:|"
-      "------:|------:|------:|\n",
+      "------:|------:|------:|------:|\n",
       "world: spread between processes; %");
   for (size_t i = 0; i < board->count; ++*rows) {
     struct cell row;
@@ -536,8 +580,9 @@ int main(int argc, char **argv) {
   for (size_t w = 0; w < WORLD_COUNT; w++) {
     for (size_t p = 0; p < SIZE_COUNT; p++) {
       const bool large = PROCESSES[p] > 10;
+      const bool unpaired = WORLDS[w].layout == NODES && PROCESSES[p] < DIFF_NODES_MIN;
       if ((argc < 4 || strstr(WORLDS[w].name, argv[3]) != NULL) &&
-          (!large || strcmp(WORLDS[w].name, "normal, 1.5 %") == 0)) {
+          (!large || strcmp(WORLDS[w].name, "normal, 1.5 %") == 0) && !unpaired) {
         for (size_t d = 0; d < (size_t)diffs && board->count < JOBS_MAX; d += JOB_DIFFS) {
           const size_t left = (size_t)diffs - d;
           board->jobs[board->count++] =

@@ -95,7 +95,7 @@ done
 for _ in 1 2 3 4; do
   on_second -q gpu.toml --only 'down*' --db order.db --tag b
 done
-on_second --decide tag:a --tag b --delta 2.15 --db order.db
+on_second --decide tag:a --tag b --delta 2.11 --db order.db
 expect_out '^\?: provisional: one side came after the other, and drift may explain the change$'
 expect_err 'stopped: more runs of tag:b alone would not decide the other [12] cases?, as drift may explain a change of the later side$'
 reject_err 'run 1 of 3'
@@ -103,7 +103,7 @@ expect_value 4 order.db "select count(*) from v_run where tag = 'b'"
 expect_err '^haul: The .*changes? needs? 4 more runs of each side \(now A 4, B 4\)\. Measure in turn, '
 expect_err '^  for side in b a a b b a a b; do$'
 expect_err '^    haul run gpu\.toml --only down/[^*]* --db order\.db --processes 1 --tag \$side$' # of 8 cases, those that are open
-expect_err '^  haul diff tag:a tag:b --delta 2\.15 --db order\.db$'
+expect_err '^  haul diff tag:a tag:b --delta 2\.11 --db order\.db$'
 export HAUL_FAKE_PROCESSES=$scratch/processes
 
 begin 'a run that was interrupted keeps its cases, and is resumed with them'

@@ -298,7 +298,7 @@ TEST(shapes_of_sides_are_known) {
  * ns:
  *
  *   A  -e  +e  -e  +e     mean 0, variance 4 e^2 / 3
- *   B  the same + d       with e = 0.002 and d = ln 1.01, which is delta of a bandwidth
+ *   B  +e  -e  +e  -e + d with e = 0.002 and d = ln 1.01, which is delta of a bandwidth
  *
  *   delta            ln 1.01 = 0.0099503
  *   standard error   sqrt(2 x (4 e^2 / 3) / 4) = sqrt(2/3) e = 0.0016330
@@ -316,7 +316,7 @@ TEST(unclear_by_hand) {
   SCOPED(results_free_at) struct results *m = drivers_in_turn();
   const size_t bench = made_case(m, "a", "block", 0, MIB);
   for (uint32_t run = 0; run < m->run_count; run++) {
-    const double ns = 1e6 * exp(STEPS[run / 2]) * (run % 2 == 1 ? 1.01 : 1);
+    const double ns = 1e6 * (run % 2 == 1 ? exp(-STEPS[run / 2]) * 1.01 : exp(STEPS[run / 2]));
     made_median(m, (struct results_median){run, (uint32_t)bench, .process = run + 1, .ns = ns});
   }
   SCOPED(comparison_free_at) struct comparison *comparison = compared(m, IN_TURN, &OPTIONS);

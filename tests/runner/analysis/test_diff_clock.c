@@ -1,5 +1,6 @@
 /* What the steps of a clock add to the intervals of cases and of groups. */
 #include "runner/analysis/diff_group.h"
+#include "runner/statistics/sample.h"
 #include "tests/runner/statistics/numbers.h"
 
 enum { CASES = 60, RUNS = 5, TRIALS = 60 };
@@ -61,6 +62,20 @@ TEST(intervals_hold_what_the_steps_of_a_clock_hide) {
   }
   assert_in_range(held[0], TRIALS * CASES * 93 / 100, TRIALS * CASES * 98 / 100);
   assert_in_range(held[1], TRIALS * 90 / 100, TRIALS);
+}
+
+/* Sides of equal values are not near the middle of two steps: what others vary there is not theirs,
+ * and less so the rarer it is. */
+TEST(noise_of_others_is_not_that_of_equal_values) {
+  size_t equal = 0;
+  make(32, 0.001, 7);
+  for (size_t i = 0; i < CASES; i++) {
+    const double halves = (sample_summary(values[i][0], RUNS).variance == 0 ? 0.5 : 0) +
+                          (sample_summary(values[i][1], RUNS).variance == 0 ? 0.5 : 0);
+    equal += halves == 1;
+    assert_true(cases[i].rounded_noise >= 0.4 * halves && cases[i].rounded_noise <= halves);
+  }
+  assert_true(equal > CASES / 4);
 }
 
 /* Noise of two steps is averaged; times in whole ns of cases that differ by more have no step; nor

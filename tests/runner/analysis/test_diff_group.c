@@ -289,11 +289,12 @@ TEST(a_group_of_one_run_each_learns_from_runs_of_all_cases) {
 }
 
 /* Four runs a side, one side after the other, of a level that has a memory: too few to show it
- * firmly, and yet the interval holds what did not change. */
+ * firmly, and yet the interval holds what did not change, and says that it may do so more often. */
 TEST(intervals_know_of_a_level_that_may_wander) {
   enum { TRIALS = 300, OF_SIDE = 4 };
   const double memory = 0.7;
   size_t held = 0;
+  size_t wide = 0;
   uint64_t seed = 23;
   for (uint64_t trial = 0; trial < TRIALS; trial++) {
     double level[CASES + 1] = {0}; /* the last is of all */
@@ -310,9 +311,32 @@ TEST(intervals_know_of_a_level_that_may_wander) {
     diff_compare(cases, CASES, &OPTIONS, results, &summary);
     for (size_t i = 0; i < CASES; i++) {
       held += results[i].change_low <= 0 && 0 <= results[i].change_high;
+      wide += results[i].is_conservative; /* but for levels that look like a line */
     }
   }
-  assert_in_range(held, TRIALS * CASES * 93 / 100, TRIALS * CASES * 97 / 100);
+  assert_true(wide > (size_t)TRIALS * CASES * 9 / 10);
+  assert_in_range(held, TRIALS * CASES * 95 / 100, TRIALS * CASES * 98 / 100);
+}
+
+/* Of runs in turn, each side shows how its level wanders; two runs do not show it. */
+TEST(intervals_say_that_they_are_conservative) {
+  static const struct {
+    size_t runs;
+    bool in_turn, independent, conservative;
+  } sides[] = {{5, true, false, false},
+               {5, false, false, true},
+               {5, false, true, false},
+               {2, true, false, true},
+               {2, true, true, false}};
+  for (size_t k = 0; k < COUNT_OF(sides); k++) {
+    const struct diff_options options = {.false_discovery_rate = 0.05,
+                                         .independent = sides[k].independent};
+    make(sides[k].runs, 0.002, 0, sides[k].in_turn, 3);
+    diff_compare(cases, CASES, &options, results, &summary);
+    for (size_t i = 0; i < CASES; i++) {
+      assert_int_equal(results[i].is_conservative, sides[k].conservative);
+    }
+  }
 }
 
 /* Two runs a side that happen to be at the slower of two levels, both: other cases, of which each

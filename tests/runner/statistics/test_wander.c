@@ -160,30 +160,60 @@ TEST(many_runs_are_as_few) {
   ASSERT_WITHIN(many.factors[WALK_ALONE], walk, 0.05 * walk);
 }
 
-TEST(averages_lie_between) {
+static double half_width(struct wander average) {
+  return sqrt(average.factor) * student_quantile(0.975, average.df);
+}
+
+/* Of half independent runs and half walks: further out than the mixture says, the further the fewer
+ * runs tell them apart. */
+TEST(averages_are_at_least_as_wide_as_the_mixture) {
+  static const struct {
+    size_t side;
+    double least, most; /* of the mixture, beyond the interval */
+  } orders[] = {{10, 0.03, 0.05}, {4, 0.005, 0.03}};
+  for (size_t i = 0; i < COUNT_OF(orders); i++) {
+    const struct wander_order order = order_of(orders[i].side, false);
+    const double df = order.spread_df;
+    struct wander_belief belief = {.share = 1, .common = {[0] = 1}, .own = {[0] = 1}};
+    const struct wander one = wander_average(&order, &belief, df, df);
+    ASSERT_NEAR(half_width(one), student_quantile(0.975, df), 1e-3);
+    belief.common[0] = belief.common[WALK_ALONE] = 0.5;
+    const double distance = half_width(wander_average(&order, &belief, df, df));
+    const double walk = order.factors[WALK_ALONE];
+    const double beyond =
+        student_upper(distance, df) + student_upper(distance / sqrt(walk), order.dfs[WALK_ALONE]);
+    assert_true(orders[i].least < beyond && beyond < orders[i].most);
+  }
+}
+
+/* Half of what a case shares with others, of few runs, and half of its own, of many: the squares of
+ * their intervals add up. */
+TEST(intervals_of_parts_add_up) {
   const struct wander_order order = order_of(SIDE, false);
-  struct wander_belief belief = {.share = 1, .common = {[0] = 1}, .own = {[0] = 1}};
-  struct wander one = wander_average(&order, &belief, 18, 18);
-  ASSERT_NEAR(one.factor, 1, 1e-3);
-  ASSERT_NEAR(one.df, 18, 0.02);
-  belief.common[0] = belief.common[WALK_ALONE] = 0.5;
-  one = wander_average(&order, &belief, 18, 18);
-  ASSERT_NEAR(one.factor, (1 + order.factors[WALK_ALONE]) / 2, 1e-9);
-  assert_true(one.df < 4); /* the factor itself is not known */
-  /* Unlikely models make the tails of what is known of many series long, and do not widen all. */
-  belief.share = 0.1;
-  belief.common[0] = 0.95;
-  belief.common[WALK_ALONE] = 0.05;
-  one = wander_average(&order, &belief, 18, 18);
-  const double walk = 0.9 + 0.1 * order.factors[WALK_ALONE];
-  const double distance = sqrt(one.factor) * student_quantile(0.975, one.df);
-  const double beyond = 0.95 * 2 * student_upper(distance, 18) +
-                        0.05 * 2 * student_upper(distance / sqrt(walk), order.dfs[WALK_ALONE]);
-  ASSERT_NEAR(beyond, 0.05, 0.1);
+  struct wander_belief belief = {.share = 0.5, .common = {[0] = 1}, .own = {[0] = 1}};
+  const double common = student_quantile(0.975, 18);
+  const double own = student_quantile(0.975, 1800);
+  ASSERT_NEAR(half_width(wander_average(&order, &belief, 18, 1800)),
+              sqrt((common * common + own * own) / 2), 1e-3);
   belief.share = 0; /* what many cases have for themselves is known as well as their number */
-  one = wander_average(&order, &belief, 18, 1800);
+  const struct wander one = wander_average(&order, &belief, 18, 1800);
   ASSERT_NEAR(one.factor, 1, 1e-3);
   ASSERT_NEAR(one.df, 1800, 1);
+}
+
+/* A case whose own part is small may have nothing but noise there: that does not tell that what all
+ * share is independent. */
+TEST(a_small_own_part_tells_little) {
+  const struct wander_order order = order_of(SIDE, false);
+  const struct wander_belief alike = believe(&order, 0, 0, 0, 5);
+  struct wander_evidence evidence = {0};
+  struct wander_belief small;
+  memcpy(evidence.own, (double[WANDER_MODELS]){[0] = 100}, sizeof evidence.own);
+  evidence.own_series = SERIES;
+  evidence.series = SERIES;
+  evidence.shares = 0.9 * SERIES;
+  wander_conclude(&evidence, NULL, &small);
+  assert_true(small.own[0] > 0.99 && small.machine[0] < 0.6 && alike.machine[0] > 0.7);
 }
 
 /* A run a side, one pair, or one side alone: there is no variance to divide by. */
