@@ -82,8 +82,8 @@ ENUM_NAMES_DECLARE(settled, SETTLED_LIST)
 #define VISITS_MANY      0.3 /* share of the disturbed trials of a disturbed visit */
 #define VISITS_CALM      0.005
 /* Half of the interval, relative, if no trial is disturbed: of a rate, and of a settled one. The
- * first was chosen on two recorded hosts with a neighbour who never rests: none of 104,000 replayed
- * cases has a rate. */
+ * first was chosen on two recorded hosts with a neighbour who never rests: none of the replayed
+ * cases has a rate (docs/MEASURE.md). */
 #define VISITS_WIDE          0.04
 #define VISITS_CLOSE         0.0125
 #define VISITS_LONG_TRIAL_NS 4000000

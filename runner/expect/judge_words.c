@@ -236,8 +236,8 @@ const char *expect_doubt_words(struct arena *arena, const char *file, bool simul
   }
   return simulated ? "the shipped expectations are for real GPUs, and these are simulated: use "
                      "--expect FILE"
-                   : "nothing is known of these cases on this machine: haul expect list shows "
-                     "what is, haul expect learn makes a file from runs of your own";
+                   : "no expectation fits these cases on this machine (haul expect list shows "
+                     "all; haul expect learn makes a file from your own runs)";
 }
 
 void expect_judge_print(struct expect_judge *judge, struct document *document) {

@@ -265,7 +265,7 @@ enum status nvbandwidth_read(const char *path, struct arena *arena, struct nvban
                              struct error *err) {
   const char *text = NULL;
   size_t length = 0;
-  if (input_file_read(path, false, "what nvbandwidth prints", NVBANDWIDTH_FILE_MAX, arena, &text,
+  if (input_file_read(path, false, "a file of nvbandwidth", NVBANDWIDTH_FILE_MAX, arena, &text,
                       &length, err) != STATUS_OK) {
     return error_prefix(err, "%s: ", path);
   }

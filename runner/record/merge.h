@@ -1,6 +1,6 @@
 /* merge.h - results of many databases into one.
  *
- * environment, scenario and def are known by the key of their content and run by its UUID,
+ * environment, scenario and bench_case are known by the key of their content and run by its UUID,
  * so that merging is idempotent and any order gives the same content; ids are those of the output.
  * A run that both have and that was resumed in one of them is completed. A file that is as it was
  * when it was merged, or found to be damaged, is not read again. Baselines are local to a

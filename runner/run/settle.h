@@ -2,8 +2,8 @@
  * whether another visit may settle the case (engine/case/visits.h).
  *
  * On a host where many cases that cross a link were not precise, those that were have a second
- * visit, too, if there are as many of their kind, links to the host or links between GPUs: an
- * episode may be longer than a visit and slow all of it alike. What fell short before is visited as
+ * visit, too: an episode may be longer than a visit and slow all of it alike. Links to the host and
+ * links between GPUs are counted apart. What fell short before is visited as
  * often as there is time, for a bad link is judged by it, and visits of one second may share an
  * episode.
  *

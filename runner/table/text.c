@@ -133,7 +133,7 @@ const char *text_colour(unsigned tone) {
 }
 
 const char *text_percent(struct arena *arena, double share, int digits) {
-  const double percent = fabs(share) < 5e-7 ? 0 : 100 * share;
+  const double percent = fabs(share) < 1e-6 ? 0 : 100 * share;
   return fabs(percent) < pow(10, digits) - 0.5 ? arena_format(arena, "%.*g %%", digits, percent)
                                                : arena_format(arena, "%.0f %%", percent);
 }

@@ -297,7 +297,8 @@ for driver in 580.1 580.2; do
   done
 done
 run diff driver:580.1 driver:580.2 --db slow.db
-expect_out '^REGRESSED.? +ask/gpu0/operation=pointer_attribute +[0-9]+ ns +[0-9]+ ns'
+expect_out '^verdict +case +A ns +B ns'
+expect_out '^REGRESSED.? +ask/gpu0/operation=pointer_attribute +[0-9]+ +[0-9]+ '
 run diff driver:580.1 driver:580.2 --db slow.db --format csv
 equal 1 "$(grep -c '^regressed,' out)" 'calls that became slower'
 equal 3 "$(grep -c '^same,' out)" 'calls that take as long'

@@ -105,7 +105,7 @@ HAUL_FAKE_FAULTS=$source_folder/tests/fake_cuda/faults/half-speed-link.toml \
   "$haul" ./nvbandwidth beside.db "${small[@]}" --set transfer.size=16MiB >out 2>err
 equal '3 -j -t host_to_device_memcpy_ce device_local_copy' "$(sort calls | uniq -c | sed 's/^ *//')" 'calls'
 equal '' "$(cat err)" stderr
-equal 8 "$(sed 1d out | grep -c ' 3+3 ')" 'cells'
+equal 8 "$(sed 1d out | grep -cE ' 3\+3( |$)')" 'cells'
 equal '52.1 3.84' "$(awk '/pinned-gpu0/ { print $3, $6 }' out)" 'median and spread over 51.1, 52.1 and 53.1'
 expect_value 1 beside.db "select count(*) = 24 from v_case where tag = 'haul' and status = 'ok'"
 equal 1 "$(grep -c 'pinned-gpu1 .* low$' out)" 'the slow link is low'

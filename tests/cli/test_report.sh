@@ -168,7 +168,7 @@ for only in up '*'; do
   run_ok report two.html --db two.db
   page two.html '<li class="warn"><b>Undecided:</b> up/.*gpu1/1MiB is [0-9.]+ % slower than up/.*gpu0/1MiB, its only peer: which is slow cannot be told'
   not_on_page two.html 'no GPU, link or host is slower'
-  [ "$only" = '*' ] || page two.html 'not known: nothing is known of these cases on this machine, and no result of this run has two peers'
+  [ "$only" = '*' ] || page two.html 'not known: no expectation fits these cases on this machine, and no result of this run has two peers'
 done
 
 begin 'comparison names a slow link'

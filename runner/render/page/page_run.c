@@ -289,7 +289,7 @@ static void page_run_put_comparisons(FILE *page, const struct page_run *run) {
                "results compared)</li>\n",
                page_run_good(run), run->compared);
   } else if (run->compared == 0 && run->expected == NULL) {
-    html_print(page, "<li><b>As expected:</b> not known: nothing is known of these cases on this "
+    html_print(page, "<li><b>As expected:</b> not known: no expectation fits these cases on this "
                      "machine, and no result of this run has two peers</li>\n");
   }
 }
