@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { WRAPPED_WIDTH_MIN = 12, LISTED_WIDTH_MIN = 20, SEPARATOR_WIDTH = 2 };
+enum { WRAPPED_WIDTH_MIN = 12, LISTED_WIDTH_MIN = 20, SEPARATOR_WIDTH = 2, NAMES_LINES = 2 };
 
 const char *text_of_cell(struct table *table, const struct cell *cell) {
   strbuf_clear(&table->scratch);
@@ -203,6 +203,19 @@ static void text_leave_out(const struct table *table, struct text_layout *layout
   }
 }
 
+/* Leaves out what all rows share, and the columns of the order without which rows are as different
+ * as with them. */
+static void text_leave_out_spare(const struct table *table, struct text_layout *layout) {
+  for (size_t shown = text_count_shown(layout); shown > 1; shown--) {
+    const size_t next = text_next_to_go(table, layout);
+    if (next == layout->rows->column_count ||
+        !(layout->same[next] || (text_place(table, next) > 0 && !text_tells_apart(layout, next)))) {
+      return;
+    }
+    layout->left_out[next] = true;
+  }
+}
+
 /* Leaves out columns and wraps texts until the list fits. */
 static void text_fit_list(const struct table *table, struct text_layout *layout, size_t width,
                           size_t least) {
@@ -210,6 +223,9 @@ static void text_fit_list(const struct table *table, struct text_layout *layout,
   layout->left_out = arena_array(rows->arena, rows->column_count, sizeof *layout->left_out);
   for (size_t i = 0; layout->drop_same && i < rows->column_count; i++) {
     layout->left_out[i] = layout->same[i] && text_place(table, i) > 0 && text_is_shown(layout, i);
+  }
+  if (layout->drop_spare) {
+    text_leave_out_spare(table, layout);
   }
   const size_t room = layout->below > 0 ? width : width / 2;
   layout->keep_first = rows->column_count > 0 && layout->widths[0] <= room;
@@ -250,7 +266,8 @@ static size_t text_count_lines(struct table *table, const struct text_layout *la
   return all;
 }
 
-/* The last column, if it is a text that does not fit beside the others; 0 = it is none. */
+/* The last column, if it is a text that is longer than texts are wrapped; 0 = it is none. To be
+ * asked before columns are left out. */
 static size_t text_find_below(const struct text_layout *layout) {
   size_t last = layout->rows->column_count;
   while (last > 1 && !text_is_shown(layout, last - 1)) {
@@ -259,20 +276,41 @@ static size_t text_find_below(const struct text_layout *layout) {
   return last > 1 && text_is_wrapped(layout, last - 1) ? last - 1 : 0;
 }
 
+/* How many lines the way takes, as far as it counts: SIZE_MAX where nothing would say what that
+ * column, if it is one, says of single rows. */
+static size_t text_cost(struct table *table, const struct text_layout *layout, size_t width,
+                        size_t below) {
+  if (text_count_shown(layout) == 0 ||
+      (below > 0 && layout->left_out[below] && !layout->same[below])) {
+    return SIZE_MAX;
+  }
+  const size_t lines = text_count_lines(table, layout, width) + layout->drop_same;
+  /* Values are worth a few broken names, and lines below name those that are left out. */
+  return layout->drop_spare ? lines + lines / 4 + NAMES_LINES : lines;
+}
+
 /* In the way that takes the fewest lines. */
 static void text_lay_out_list(struct table *table, struct text_layout *layout, size_t width,
                               size_t least) {
-  text_fit_list(table, layout, width, least);
+  static const struct {
+    bool drop_same, below, drop_spare;
+  } WAYS[] = {{.drop_same = true},
+              {.below = true},
+              {.drop_same = true, .below = true},
+              {.drop_spare = true},
+              {.below = true, .drop_spare = true}};
   const size_t below = width / 2 > LISTED_WIDTH_MIN ? text_find_below(layout) : 0;
-  size_t fewest = text_count_lines(table, layout, width);
-  for (unsigned way = 1; way < 4 && fewest > layout->rows->row_count; way++) {
+  text_fit_list(table, layout, width, least);
+  size_t fewest = text_cost(table, layout, width, below);
+  for (size_t way = 0; way < COUNT_OF(WAYS) && fewest > layout->rows->row_count; way++) {
     struct text_layout other = *layout;
-    other.drop_same = (way & 1) != 0 && layout->rows->row_count > 1;
-    other.below = (way & 2) != 0 ? below : 0;
+    other.drop_same = WAYS[way].drop_same && layout->rows->row_count > 1;
+    other.drop_spare = WAYS[way].drop_spare;
+    other.below = WAYS[way].below ? below : 0;
     text_fit_list(table, &other, width, least);
-    const size_t lines = text_count_lines(table, &other, width) + other.drop_same;
-    if (lines < fewest && text_count_shown(&other) > 0) {
-      fewest = lines;
+    const size_t cost = text_cost(table, &other, width, below);
+    if (cost < fewest) {
+      fewest = cost;
       *layout = other;
     }
   }

@@ -19,6 +19,7 @@ struct text_layout {
   size_t below;     /* the column whose texts stand below their rows; 0 = none */
   bool is_expanded; /* each value has a line of its own */
   bool drop_same;   /* columns of one value are left out before any text is wrapped */
+  bool drop_spare;  /* so are those that the table can do without */
   size_t *heights;  /* lines of each row above that; of text_table.c */
 };
 

@@ -2,7 +2,8 @@
  * with its texts wrapped, is expanded: one line per value, a blank line between the rows. Where
  * columns say in which order they can be done without, they are left out instead, and lines below
  * name them: first those that have one value in all rows, which is said once. The last text of such
- * a table stands on lines of its own, below its row, where the table is shorter so. */
+ * a table stands on lines of its own, below its row, where the table is shorter so or has no room
+ * for it. */
 #include "runner/table/text.h"
 #include "runner/table/text_layout.h"
 
@@ -202,7 +203,7 @@ static enum status text_print(struct table *table, struct error *err) {
     text_print_lines(table, &layout, lines);
     scols_unref_table(lines);
     if (layout.below > 0) {
-      (void)fprintf(options->stream, "indented: %s\n", text_of_heading(table, layout.below));
+      (void)fprintf(options->stream, "Indented lines: %s\n", text_of_heading(table, layout.below));
     }
     text_put_columns(table, &layout, true,
                      layout.rows->row_count == 1 ? "other columns: " : "in all rows ", "");
