@@ -335,24 +335,32 @@ static bool history_moves(const struct results *results, const struct history_se
   X("highest", text, arena_format(&document->arena, "%#.5g", high))                                \
   X("unit", text, figure_text(series->figure))
 
-/* A line for each series that did not move. */
+/* A single run says nothing of changes yet. */
+static bool history_is_quiet(const struct results *results, const struct history_series *series,
+                             bool single) {
+  return (series->point_count == 1) == single && !history_moves(results, series);
+}
+
+/* A line for each series that did not move, or that has a single run. */
 static void history_put_quiet(struct document *document, const struct results *results,
-                              const struct history *history, size_t count) {
+                              const struct history *history, bool single) {
+  const size_t count =
+      SUM_OF(s, history->series_count, history_is_quiet(results, &history->series[s], single));
   if (count == 0) {
     return;
   }
   document_gap(document);
-  if (ANY_OF(s, history->series_count, history->series[s].point_count > 1)) {
+  if (single) {
+    document_put(document, "%zu %s, so far:", count,
+                 strings_plural(count, "case has one run", "cases have one run each"));
+  } else {
     document_put(document, "%zu %s not change (-v shows each with its runs):", count,
                  strings_plural(count, "case did", "cases did"));
-  } else {
-    document_put(document, "%zu %s one run each, so far:", count,
-                 strings_plural(count, "case has", "cases have"));
   }
   DOCUMENT_COLUMNS(document, HISTORY_QUIET_COLUMNS, .narrow = "runs,unit");
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
-    if (history_moves(results, series)) {
+    if (!history_is_quiet(results, series, single)) {
       continue;
     }
     double low = INFINITY;
@@ -375,24 +383,27 @@ enum status history_print(const struct results *results, const struct history *h
     return document_end(&document);
   }
   const bool whole = all || history->series_count == 1;
-  size_t quiet = 0;
+  bool charts = false;
   for (size_t s = 0; s < history->series_count; s++) {
     const struct history_series *series = &history->series[s];
     if (!whole && !history_moves(results, series)) {
-      quiet++;
       continue;
     }
+    charts = true;
     history_put_chart(&document, results, series, whole);
     if (whole) {
       history_put_runs(&document, results, series);
     }
   }
-  if (quiet < history->series_count) {
+  if (charts) {
     document_gap(&document);
     document_put(&document, "%s| new driver, ^ new level, ~ drift",
                  whole ? "median, low, high: of the n processes of a run; " : "");
   }
-  history_put_quiet(&document, results, history, quiet);
+  if (!whole) {
+    history_put_quiet(&document, results, history, false);
+    history_put_quiet(&document, results, history, true);
+  }
   return document_end(&document);
 }
 

@@ -296,6 +296,10 @@ equal "$(sed -n 's/^\([0-9]*\) cases did not.*/\1/p' out)" "$(grep -Ec '^(up|dow
 run_ok run gpu.toml --db single.db -q --only 'up*'
 run_ok history '*' --db single.db
 expect_out '^4 cases have one run each, so far:$'
+run_ok run gpu.toml --db single.db -q --only 'down*,up*-gpu[01]*'
+run_ok history '*' --db single.db # each case is said to have the runs that it has
+expect_out '^2 cases did not change \(-v shows each with its runs\):$'
+expect_out '^10 cases have one run each, so far:$'
 cp r.db machines.db
 on_first gpu.toml -q --db machines.db --node-name n2
 run_ok history '*' --db machines.db # a band per block, which hides two cases
