@@ -37,7 +37,7 @@ char *arena_join(struct arena *arena, const char *text, const char *between, con
 char *arena_add_word(struct arena *arena, const char *list, const char *word);
 
 /* A growing array inside an arena: items, or a larger copy, with room for one more behind those
- * that count. It begins as NULL, and all of it was added so: its capacity follows from its count.
+ * that count. Start with NULL. Add only with ARENA_ADD: an array from elsewhere has no room.
  *   items = arena_grow(&arena, items, count, sizeof *items);
  *   items[count++] = item; */
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t size_bytes);

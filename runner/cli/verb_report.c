@@ -159,16 +159,14 @@ static bool verb_report_names_a_page(const char *path) {
 /* Makes the runs that are asked for the only words. */
 static void verb_report_check(struct command *command, struct argp_state *state) {
   struct report_options *options = command->options;
-  static const char *LATEST[] = {"latest"};
   options->output = command->words[0];
-  command->words++;
   command->word_count--;
+  memmove(command->words, command->words + 1, command->word_count * sizeof *command->words);
   OPTIONS_REFUSE(options->site && (command->word_count > 0 || options->fleet ||
                                    options->against != NULL || options->baseline != NULL),
                  state, "--site takes a folder and nothing else: it has all runs");
   if (command->word_count == 0 && !options->fleet) {
-    command->words = LATEST;
-    command->word_count = 1;
+    *ARENA_ADD(&command->arena, command->words, command->word_count) = "latest";
   }
   OPTIONS_REFUSE(!options->site && !verb_report_names_a_page(options->output), state,
                  "the first argument is the file to write: it ends in .html, or is - for standard "

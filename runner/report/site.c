@@ -209,10 +209,12 @@ static enum status site_compare_upgrade(struct site *site, const struct site_fil
   SCOPED(compare_result_fini) struct compare_result compared = {0};
   const size_t environment = site->results->runs[0].environment;
   const bool simulated = site->results->environments[environment].simulated;
-  struct where kept[] = {{"origin", "measured"}, {"simulated", simulated ? "1" : "0"}};
+  struct filter *filter = &sides.filter;
   compare_request_init(&sides);
-  sides.filter.wheres = kept;
-  sides.filter.where_count = COUNT_OF(kept);
+  *ARENA_ADD(&filter->arena, filter->wheres, filter->where_count) =
+      (struct where){"origin", "measured"};
+  *ARENA_ADD(&filter->arena, filter->wheres, filter->where_count) =
+      (struct where){"simulated", simulated ? "1" : "0"};
   sides.name_count = SIDES;
   sides.names[SIDE_A] = arena_format(&site->arena, "driver:%s", upgrade->from);
   sides.names[SIDE_B] = arena_format(&site->arena, "driver:%s", upgrade->to);

@@ -216,8 +216,8 @@ void result_brief_block(struct arena *arena, struct result_block *block) {
   if (shown < 2 || ANY_OF(i, count, groups[i].count > 1 && !brief_group_agrees(&groups[i]))) {
     return;
   }
-  block->rows = arena_array(arena, count, sizeof(struct run_row *));
-  block->count = block->shown = count;
+  block->rows = NULL;
+  block->count = 0;
   block->is_brief = true;
   for (size_t i = 0; i < count; i++) {
     struct run_row *row = groups[i].rows[0];
@@ -225,6 +225,7 @@ void result_brief_block(struct arena *arena, struct result_block *block) {
       row = brief_group_row(arena, &groups[i]);
     }
     brief_drop_axes(arena, row);
-    block->rows[i] = row;
+    *ARENA_ADD(arena, block->rows, block->count) = row;
   }
+  block->shown = block->count;
 }
