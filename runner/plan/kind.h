@@ -73,5 +73,5 @@ void plan_describe_rate(const struct case_def *def, double median_ns, char *text
  * that does not fit in what was free when the machine was looked at. A node or GPU whose free
  * memory is not known refuses nothing. Fills in the case's host_bytes, gpu_bytes and gpus. In
  * skipped.c. */
-const char *unsupported_case_reason(struct plan_case *plan_case, const struct machine *machine,
-                                    char reason[CASE_REASON_MAX]);
+const char *skipped_case_reason(struct plan_case *plan_case, const struct machine *machine,
+                                char reason[CASE_REASON_MAX]);

@@ -274,7 +274,7 @@ static void plan_fill_case(struct plan_builder *b, const struct case_def *def,
   plan_set_figure(&c->def, expansion->asked == NULL && !expansion->incomplete);
   if (c->skip_reason == NULL) {
     char reason[CASE_REASON_MAX];
-    const char *unsupported = unsupported_case_reason(c, b->machine, reason);
+    const char *unsupported = skipped_case_reason(c, b->machine, reason);
     c->skip_reason = unsupported != NULL ? arena_strdup(&b->plan->arena, unsupported) : NULL;
   }
   b->plan->for_gpus = b->plan->for_gpus || expansion->for_gpu || c->gpus != 0;
