@@ -106,6 +106,9 @@ void write_text(const char *path, const char *text);
 enum { FOLDER_PATH_MAX = 32 };
 void folder_make(char path[FOLDER_PATH_MAX]);
 void folder_remove(const char *path);
+/* Fails if there is anything but files of these names, of which some may be missing; NULL ends
+ * them. */
+void folder_remove_only(const char *path, const char *const *names);
 
 /* Declares a stream, name.stream, whose text is freed at the end of the scope:
  *   CAPTURE(out);

@@ -3,7 +3,6 @@
 
 #include "tests/cmocka.h"
 
-#include <ftw.h>
 #include <sys/stat.h>
 
 static char root[] = "/tmp/haul-cgroup-XXXXXX";
@@ -22,12 +21,9 @@ static void put(const char *path, const char *text) {
   (void)fclose(file);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *ftw) {
-  return remove(path);
-}
-
 static int empty_root(void **state) {
-  return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 ? -1 : mkdir(root, 0700);
+  folder_remove(root);
+  return mkdir(root, 0700);
 }
 
 TEST_WITH(no_group_is_no_limit, empty_root, NULL) {

@@ -226,27 +226,20 @@ void fixture_set_fact(struct fixture *fixture, const char *name, const char *val
 /* Whatever makes the database finds it made: that takes a tenth of a second with sanitizers, and is
  * done once. */
 static void make_database(const struct fixture *fixture) {
-  static char *made;
-  static size_t size;
+  static struct bytes made;
   if (access(fixture->path, F_OK) == 0) {
     return;
   }
-  if (made == NULL) {
-    struct database *database = NULL;
-    struct error err = {0};
-    const enum status status = database_open(fixture->path, DATABASE_WRITE, &database, &err);
-    must(status == STATUS_OK, err.message);
-    database_close(database);
-    FILE *file = fopen(fixture->path, "r");
-    must(file != NULL && fseek(file, 0, SEEK_END) == 0, fixture->path);
-    size = (size_t)ftell(file);
-    rewind(file);
-    made = memory_new(size, 1);
-    must(fread(made, 1, size, file) == size && fclose(file) == 0, fixture->path);
-  } else {
-    FILE *file = fopen(fixture->path, "w");
-    must(file != NULL && fwrite(made, 1, size, file) == size && fclose(file) == 0, fixture->path);
+  if (made.data != NULL) {
+    bytes_write(fixture->path, made);
+    return;
   }
+  struct database *database = NULL;
+  struct error err = {0};
+  const enum status status = database_open(fixture->path, DATABASE_WRITE, &database, &err);
+  must(status == STATUS_OK, err.message);
+  database_close(database);
+  made = bytes_read(fixture->path);
 }
 
 enum status fixture_begin(const struct fixture *fixture, struct record **record,
