@@ -13,7 +13,7 @@ run_ok run "$small" --db a.db --set transfer.size=8KiB
 begin 'the scenario of a run'
 run_ok show --scenario run:1 --db a.db
 if cmp -s out "$small"; then good; else bad 'not the file as it was'; fi
-expect_err 'run 1 \([0-9a-f]{32}\), 20.*: haul run .*small.toml --db a.db --tag first$'
+expect_err 'run 1 \(run:[0-9a-f]{20}\), 20.*: haul run .*small.toml --db a.db --tag first$'
 run_ok show --scenario 1 --db a.db
 if cmp -s out "$small"; then good; else bad 'not the file of run 1'; fi
 run_ok show --scenario latest --db a.db
@@ -84,7 +84,7 @@ begin 'a number is not given twice, and what was deleted is named'
 run_ok run "$small" --db a.db --tag again
 expect_value 4 a.db 'select max(id) from run'
 run_ok delete latest --yes --db a.db
-expect_err 'run 4 \([0-9a-f]{32}, small, tag again\) is deleted'
+expect_err 'run 4 \(run:[0-9a-f]{20}, small, tag again\) is deleted'
 run_ok run "$small" --db a.db
 expect_value 5 a.db 'select max(id) from run'
 run_ok delete latest --yes --db a.db
