@@ -66,6 +66,8 @@ struct comparison_side {
   unsigned not_ok;                       /* processes that failed, crashed, hung or were corrupt */
   unsigned by_status[case_status_name_count]; /* the same, one by one */
   size_t not_ok_run, not_ok_bench;            /* one of them */
+  /* "skipped: needs two GPUs", of a BROKEN case; compare_runs() finds it. NULL = it was not. */
+  const char *skipped;
   struct side_shape shape;
 };
 

@@ -221,6 +221,19 @@ static void compare_drop_unsided(struct results *results, enum side *sides) {
   }
 }
 
+/* Why a BROKEN case is, and why a side skipped it that has no process of it. */
+static enum status compare_find_broken_reasons(struct database *database, struct results *results,
+                                               struct comparison_row *row, struct error *err) {
+  const bool in_b = row->sides[SIDE_B].not_ok > 0;
+  const struct comparison_side *failed = &row->sides[in_b ? SIDE_B : SIDE_A];
+  struct comparison_side *other = &row->sides[in_b ? SIDE_A : SIDE_B];
+  RETURN_ON_ERROR(results_reason(results, database, failed->not_ok_run, failed->not_ok_bench,
+                                 &row->reason, err));
+  return other->tried && other->processes + other->not_ok == 0
+             ? results_reason(results, database, other->run, other->bench, &other->skipped, err)
+             : STATUS_OK;
+}
+
 /* Why a case has no result on a side where it was tried. */
 static enum status compare_find_reasons(struct database *database, struct compare_result *result,
                                         struct error *err) {
@@ -229,10 +242,7 @@ static enum status compare_find_reasons(struct database *database, struct compar
     struct comparison_row *row = &result->comparison->rows[i];
     const enum verdict verdict = row->result.verdict;
     if (verdict == VERDICT_BROKEN) {
-      const bool in_b = row->sides[SIDE_B].not_ok > 0;
-      const struct comparison_side *side = &row->sides[in_b ? SIDE_B : SIDE_A];
-      status = results_reason(result->results, database, side->not_ok_run, side->not_ok_bench,
-                              &row->reason, err);
+      status = compare_find_broken_reasons(database, result->results, row, err);
       continue;
     }
     if (row->reason != NULL || (verdict != VERDICT_MISSING && verdict != VERDICT_NEW)) {

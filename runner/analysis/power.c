@@ -128,17 +128,17 @@ enum status power_read(struct power_request *request, struct database *database,
                        struct filter *filter, const char *a, struct results *results,
                        struct error *err) {
   RETURN_ON_ERROR(filter_runs(filter, database, results, &a, 1, err));
-  request->runs_of_a = results->run_count;
+  request->has_a = true;
+  RETURN_ON_ERROR(results_read_durations(results, database, &request->arena, &request->durations,
+                                         &request->duration_count, err));
   const size_t last = results->run_count - 1;
-  if (request->runs_of_a < DIFF_PROCESSES_USUAL) {
+  if (results->run_count < DIFF_PROCESSES_USUAL) {
     RETURN_ON_ERROR(results_add_earlier_runs(results, database, results, last,
                                              results->runs[last].started_at_ns, err));
     results_keep_runs(results, results_run_has_driver,
                       results->environments[results->runs[last].environment].driver_version);
   }
   RETURN_ON_ERROR(results_load(results, database, NULL, err));
-  RETURN_ON_ERROR(results_read_durations(results, database, &request->arena, &request->durations,
-                                         &request->duration_count, err));
   return power_learn(results, &request->spreads, err);
 }
 
@@ -175,6 +175,9 @@ void power_add_case(struct power_request *request, const char *key, uint64_t pay
     const struct power_case moved = request->cases[request->recorded];
     request->cases[request->recorded++] = *added;
     *added = moved;
+  }
+  if (duration != NULL && duration->runs > request->runs_of_a) {
+    request->runs_of_a = duration->runs;
   }
   request->cases_ns += duration != NULL ? duration->ns : (double)estimate_ns;
   request->timed = request->timed || duration != NULL;

@@ -60,13 +60,14 @@ enum { POWER_WAYS = 4 };
 /* A question and its answer. Fill in change; then, in this order, power_read() where runs are
  * recorded, power_add_case() for each case, and power_find_ways(). Zeroed is empty. */
 struct power_request {
-  double change;        /* 0.01 = 1 % */
-  uint64_t estimate_ns; /* of a process, of which nothing is recorded */
-  uint64_t pause_ns;    /* between processes */
-  size_t count;         /* cases; after power_find_ways() those of them that count */
-  size_t recorded;      /* of them: if there are any, the others do not count */
-  size_t left_out;      /* that do not count: a diff has nothing to compare them with */
-  size_t runs_of_a;
+  double change;                /* 0.01 = 1 % */
+  uint64_t estimate_ns;         /* of a process, of which nothing is recorded */
+  uint64_t pause_ns;            /* between processes */
+  size_t count;                 /* cases; after power_find_ways() those of them that count */
+  size_t recorded;              /* of them: if there are any, the others do not count */
+  size_t left_out;              /* that do not count: a diff has nothing to compare them with */
+  bool has_a;                   /* runs of A are named */
+  size_t runs_of_a;             /* of them: with results, of the case with the most runs */
   struct power_spreads spreads; /* recorded; none = usual ones */
   double delta;                 /* that the diff must be given; 0 = none */
   size_t near; /* cases whose own one is too close to the change: from near_least to near_most */

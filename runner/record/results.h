@@ -200,6 +200,7 @@ enum status results_load_undisturbed(struct results *results, struct database *d
 struct results_duration {
   const char *case_key;
   double ns;
+  unsigned runs; /* that have a result of it */
 };
 enum status results_read_durations(const struct results *results, struct database *database,
                                    struct arena *arena, struct results_duration **durations,

@@ -93,8 +93,10 @@ enum status results_load_undisturbed(struct results *results, struct database *d
   return STATUS_OK;
 }
 
-static const struct row_member DURATION_MEMBERS[] = {
-    ROW_MEMBER(struct results_duration, case_key), ROW_MEMBER(struct results_duration, ns), {0}};
+static const struct row_member DURATION_MEMBERS[] = {ROW_MEMBER(struct results_duration, case_key),
+                                                     ROW_MEMBER(struct results_duration, ns),
+                                                     ROW_MEMBER(struct results_duration, runs),
+                                                     {0}};
 
 enum status results_read_durations(const struct results *results, struct database *database,
                                    struct arena *arena, struct results_duration **durations,

@@ -160,6 +160,13 @@ static const char *diff_not_ok_words(struct arena *arena, const struct compariso
   return text;
 }
 
+/* "A did not try it", "in A it was skipped: needs two GPUs" */
+static const char *diff_untried_words(struct arena *arena, const struct comparison_side *side,
+                                      char letter) {
+  return side->skipped == NULL ? arena_format(arena, "%c did not try it", letter)
+                               : arena_format(arena, "in %c it was %s", letter, side->skipped);
+}
+
 bool diff_reason_stands_below(const struct comparison_row *row) {
   return row->reason != NULL && row->result.verdict == VERDICT_BROKEN;
 }
@@ -230,12 +237,13 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
   const struct diff_result *result = &row->result;
   const char *notes = diff_rate_words(arena, row);
   for (size_t s = 0; s < SIDES; s++) {
-    if (row->sides[s].not_ok > 0) {
-      notes = diff_add_note(arena, notes, diff_not_ok_words(arena, &row->sides[s], side_letter(s)));
+    const struct comparison_side *side = &row->sides[s];
+    if (side->not_ok > 0) {
+      notes = diff_add_note(arena, notes, diff_not_ok_words(arena, side, side_letter(s)));
     }
-  }
-  if (result->verdict == VERDICT_BROKEN && !row->sides[SIDE_A].tried) {
-    notes = diff_add_note(arena, notes, "A did not measure it");
+    if (result->verdict == VERDICT_BROKEN && (!side->tried || side->skipped != NULL)) {
+      notes = diff_add_note(arena, notes, diff_untried_words(arena, side, side_letter(s)));
+    }
   }
   if (row->reason != NULL && !diff_reason_stands_below(row)) {
     notes = diff_add_note(arena, notes, row->reason);

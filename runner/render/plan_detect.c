@@ -27,31 +27,38 @@ static double plan_detect_percent(const struct power_way *way) {
   return floor(1000 * way->found) / 10;
 }
 
+/* What a share is of: a single case is found in some comparisons, and not in others. */
+static const char *plan_detect_whole(struct document *document,
+                                     const struct power_request *request) {
+  return request->count == 1 ? "comparisons"
+                             : arena_format(&document->arena, "the %zu cases", request->count);
+}
+
 /* The answer, before the table of all ways. */
 static void plan_detect_put_answer(struct document *document, const struct power_request *request) {
   const struct power_way *best = &request->ways[0];
   if (best->runs > 0) {
-    document_put(
-        document,
-        "With %u %s of %u %s per side, %g %% of the %zu cases would show a change of %g %%. This "
-        "takes about %s per side.",
-        best->runs, strings_plural(best->runs, "run", "runs"), best->processes,
-        strings_plural(best->processes, "process", "processes"), plan_detect_percent(best),
-        request->count, 100 * request->change,
-        units_format_duration_short(best->duration_ns, UNITS_TEXT));
+    document_put(document,
+                 "With %u %s of %u %s per side, %g %% of %s would show a change of %g %%. This "
+                 "takes about %s per side.",
+                 best->runs, strings_plural(best->runs, "run", "runs"), best->processes,
+                 strings_plural(best->processes, "process", "processes"), plan_detect_percent(best),
+                 plan_detect_whole(document, request), 100 * request->change,
+                 units_format_duration_short(best->duration_ns, UNITS_TEXT));
   } else {
-    document_put(
-        document,
-        "%d runs per side are not enough to show a change of %g %% in 80 %% of the %zu cases.",
-        DIFF_PROCESSES_MAX, 100 * request->change, request->count);
+    document_put(document,
+                 "%d runs per side are not enough to show a change of %g %% in 80 %% of %s.",
+                 DIFF_PROCESSES_MAX, 100 * request->change, plan_detect_whole(document, request));
   }
   if (request->delta > 0) {
     plan_detect_put_delta(document, request);
   }
   if (request->recorded == 0) {
     document_put(document, "This assumes a quiet machine, as %s.",
-                 request->runs_of_a > 0 ? "A has no result of these cases"
-                                        : "no run is named (--compare A)");
+                 !request->has_a          ? "no run is named (--compare A)"
+                 : request->runs_of_a > 0 ? "A has one result of each case, which does not tell "
+                                            "how they vary"
+                                          : "A has no result of these cases");
   } else {
     document_put(document, "This is based on how they varied %s %zu recorded %s%s.",
                  request->spreads.runs > 1 ? "over up to" : "within", request->spreads.runs,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# haul run --decide: measuring what a diff left undecided, and how later diffs judge it.
+# haul run --decide: measuring what a diff left undecided, and how later diffs judge it; haul plan --detect: how many runs
+# a diff needs.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
 two_drivers
@@ -149,6 +150,60 @@ on_first -q gpu.toml --only 'up/*gpu3*' --db g.db --tag lost
 HAUL_FAKE_FAULTS=$scratch/three.toml run_fails 3 \
   'error: no undecided case can be measured on what is left of the GPUs: CUDA shows 3 of the 8 GPUs that NVML sees$' \
   run --decide tag:lost --tag c --db g.db
+
+begin 'how many runs find a change, from recorded spreads and from shipped ones'
+on_first gpu.toml -q --db few.db --processes 3 --tag a
+on_second gpu.toml -q --db few.db --processes 3 --tag b
+run_ok plan gpu.toml --db few.db --detect 3% --compare tag:a
+expect_out '^With [0-9]+ runs of [1235] process(es)? per side, [0-9.]+ % of the [0-9]+ cases would show a change of 3 %\. This takes about .* per side\.$'
+expect_out '^This is based on how they varied (over up to|within) [0-9]+ recorded runs?'
+recorded=$(sed -n 's/.* % of the \([0-9]*\) cases .*/\1/p' out)
+sed 's/"2MiB", /"3MiB", /' gpu.toml >new.toml
+run_ok plan new.toml --db few.db --detect 3% --compare tag:a
+new=$(sed -n 's/^A has no result of \([0-9]*\) more cases, which do not count\. The time is that of all cases\.$/\1/p' out)
+expect_out "% of the $((recorded - ${new:-0})) cases would"
+equal yes "$([ "${new:-0}" -gt 0 ] && echo yes)" 'cases that A has no result of'
+run_ok plan gpu.toml --db few.db --detect 1% --compare tag:a
+expect_out '^This needs a threshold of 0\.5 %: haul diff --delta 0\.5\. Without it, the threshold is 1 %, too close to 1 %\.$'
+expect_out '^A has 1 run: measure [0-9]+ more, in turn with B\.$'
+equal "$(sed -n 's/^With \([0-9]*\) runs .*/\1/p' out)" "$(($(sed -n 's/^A has 1 run: measure \([0-9]*\) more.*/\1/p' out) + 1))" 'runs per side'
+run_ok plan quick --db few.db --only 'device_to_device/gpu0-gpu1/256MiB' --detect 10% --compare tag:a # of another scenario
+expect_out '^With 4 runs of 1 process per side, [0-9.]+ % of comparisons would show a change of 10 %\. '
+expect_out '^This assumes a quiet machine, as A has no result of these cases\.$'
+reject_out '^A has'
+on_first gpu.toml -q --db earlier.db --tag a
+on_first gpu.toml -q --db earlier.db --only 'up*' --tag a
+run_ok plan gpu.toml --db earlier.db --only 'down*' --detect 10% --compare tag:a # one of its runs has them
+expect_out '^This assumes a quiet machine, as A has one result of each case, which does not tell how they vary\.$'
+expect_out '^A has 1 run: measure 3 more, in turn with B\.$'
+run_ok plan gpu.toml --db earlier.db --only 'down*' --detect 10% --compare latest # has none, an earlier run does
+reject_out '^A has'
+run_ok plan quick --db few.db --only 'device_to_device/gpu0-gpu1/*,host_to_device*' --detect 3%
+expect_out '^This needs a threshold of 1 %: haul diff --delta 1\. Without it, the threshold of [0-9]+ of the [0-9]+ cases is 3 %, too close to 3 %\.$'
+# No share is rounded up to all cases.
+equal "$(sed -n 's/.*per side, \([0-9.]*\) % of.*/\1/p' out)" "$(awk '$1 == "processes" { getline; print $3 }' out)" 'percent of the first row'
+run_ok plan gpu.toml --db few.db --detect 2 --csv
+expect_out '^processes,runs,found_percent,duration_s'
+equal 5 "$(wc -l <out | tr -d ' ')" 'lines: four ways and a heading'
+if command -v sqlite3 >/dev/null; then # a case takes 2 s, a run 1 s more: recorded seconds, not estimated ones
+  cp few.db long.db
+  sqlite3 long.db "update case_run set total_ns = 2000000000 where process is not null;
+    update process set ended_at_ns = started_at_ns + 1000000000 + (
+      select sum(total_ns) from case_run c where c.run = process.run and c.process = process.id)"
+  run_ok plan gpu.toml --db long.db --detect 3% --compare tag:a --csv
+  equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process'
+  run_ok plan gpu.toml --db long.db --only 'up*' --detect 3% --compare tag:a --csv
+  equal "$((4 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process with fewer cases'
+  sqlite3 long.db "update case_run set started_at_ns = (select started_at_ns from process p where p.id = process) +
+      2000000000 * (id - (select min(id) from case_run c where c.process = case_run.process)) where process is not null;
+    update process set workers = 2, ended_at_ns = ended_at_ns + 36000000000000;
+    update case_run set started_at_ns = started_at_ns + 36000000000000
+    where id in (select max(id) from case_run group by process)"
+  run_ok plan gpu.toml --db long.db --detect 3% --compare tag:a --csv
+  equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process that was resumed 10 h later'
+fi
+run_fails 2 'compare needs --detect' plan gpu.toml --compare tag:a
+run_fails 2 'detect needs a percentage' plan gpu.toml --detect 0
 
 begin 'what cannot be'
 run_fails 2 '--decide needs --tag' run --decide tag:a --db d.db

@@ -63,7 +63,7 @@ SELECT gather(:take, run, bench_case, fastest_ns, delta) FROM (
 
 -- name: durations
 -- How long each case of the runs (:runs, a JSON array of ids) took in a process, and with an empty case_key what a
--- process took beside its cases; means, in the order of the case_keys. Between several processes of a run are pauses. So
+-- process took beside its cases; means, in the order of the case_keys. And in how many runs it has a result. Between several processes of a run are pauses. So
 -- there are before a run is resumed: each further worker of a process began after one, at most the longest.
 WITH
   gap AS (
@@ -77,12 +77,12 @@ WITH
     WHERE place < workers GROUP BY process)
 SELECT '' AS case_key, avg(CASE WHEN (SELECT count(*) FROM process q WHERE q.run = r.id) = 1
     THEN r.ended_at_ns - r.started_at_ns ELSE p.ended_at_ns - p.started_at_ns END - coalesce(u.pause_ns, 0) - (
-    SELECT coalesce(sum(c.total_ns), 0) FROM case_run c WHERE c.run = r.id AND c.process = p.id)) AS ns
+    SELECT coalesce(sum(c.total_ns), 0) FROM case_run c WHERE c.run = r.id AND c.process = p.id)) AS ns, 0 AS runs
 FROM run r JOIN process p ON p.run = r.id LEFT JOIN pause u ON u.process = p.id
 WHERE r.id IN (SELECT value FROM json_each(:runs)) AND r.ended_at_ns IS NOT NULL AND p.ended_at_ns IS NOT NULL
 HAVING ns IS NOT NULL
 UNION ALL
-SELECT b.case_key, avg(c.total_ns) AS ns
+SELECT b.case_key, avg(c.total_ns) AS ns, count(DISTINCT CASE WHEN c.median_ns IS NOT NULL THEN c.run END) AS runs
 FROM case_run c JOIN bench_case b ON b.id = c.bench_case
 WHERE c.run IN (SELECT value FROM json_each(:runs)) AND c.total_ns IS NOT NULL
 GROUP BY b.case_key
