@@ -46,7 +46,7 @@ missing second.db
   rm hold
 } &
 run_ok run base.toml --db second.db -q
-expect_err "gpu1 is in use by haul, pid $holder of .* \\(run 0[0-9a-f]{12}\\): waiting for up to 10 min"
+expect_err "gpu1 is in use by haul, pid $holder of .* \\(run:0[0-9a-f]{19}\\): waiting for up to 10 min"
 equal 1 "$(grep -c 'waiting for up to' err)" 'lines of waiting'
 await gone "$holder"
 expect_value 0 second.db 'select count(*) from v_case where slowed_by is not null'
