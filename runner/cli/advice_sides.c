@@ -1,8 +1,13 @@
 #include "runner/cli/advice_sides.h"
 
+#include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "runner/cli/advice_command.h"
+#include "runner/record/node_list.h"
 #include "runner/record/selector.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { TAGS_TRIED = 1000 };
 
@@ -99,6 +104,34 @@ static void advice_find_launcher(struct arena *arena, const struct compare_resul
                      : result->results->environments[help->run->environment].node;
 }
 
+ORDER_DEFINE(advice_compare_names, char *const, strcmp(*x, *y))
+
+/* Each node is compared with itself: if Slurm started the sides on different nodes, those that both
+ * have are measured again, in turn. */
+static void advice_share_places(struct arena *arena, struct side_advice help[SIDES]) {
+  struct node_list lists[SIDES] = {{0}};
+  struct error err = {0};
+  for (size_t s = 0; s < SIDES; s++) {
+    if (help[s].launcher != LAUNCHER_SLURM ||
+        node_list_expand(help[s].places, arena, &lists[s], &err) != STATUS_OK) {
+      return;
+    }
+  }
+  const struct node_list *b = &lists[SIDE_B];
+  struct node_list both = {.names = lists[SIDE_A].names};
+  ORDER_SORT(b->names, b->count, advice_compare_names);
+  for (size_t i = 0; i < lists[SIDE_A].count; i++) {
+    const char *name = lists[SIDE_A].names[i];
+    if (bsearch(&name, b->names, b->count, sizeof name, advice_compare_names) != NULL) {
+      both.names[both.count++] = name;
+    }
+  }
+  if (both.count > 0) {
+    help[SIDE_A].places = help[SIDE_B].places =
+        node_list_join(both.names, both.count, both.count, arena);
+  }
+}
+
 bool advice_is_one_place(const struct side_advice help[SIDES]) {
   return help[SIDE_A].launcher == help[SIDE_B].launcher &&
          help[SIDE_A].launcher != LAUNCHER_OTHER &&
@@ -148,12 +181,17 @@ struct more_runs advice_find_sides(struct database *database, struct compare_req
     }
     advice_find_launcher(arena, result, &help[s]);
   }
+  if (!strings_equal(help[SIDE_A].places, help[SIDE_B].places)) {
+    advice_share_places(arena, help);
+  }
+  const char *const by[SIDES] = {request->from, request->to};
   const struct more_runs more = advice_find_more(result, anew, help);
   for (unsigned s = 0; s < SIDES; s++) {
     help[s].tag = more.anew || !advice_is_open_side(request, s)
                       ? advice_free_tag(database, request, FRESH_TAGS[s])
-                  : request->by == NULL ? selector_tag(request->names[s])
-                                        : NULL;
+                  : request->by == NULL             ? selector_tag(request->names[s])
+                  : strcmp(request->by, "tag") == 0 ? by[s]
+                                                    : NULL;
   }
   for (unsigned s = 0; s < SIDES; s++) { /* one loop of both has tags for both */
     if (help[s].tag == NULL && help[1 - s].tag != NULL) {

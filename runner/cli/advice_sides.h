@@ -20,7 +20,7 @@ struct side_advice {
   unsigned wanted; /* so many new runs of it */
   size_t nodes;    /* that were measured */
   enum advice_launcher launcher;
-  const char *places; /* its nodes, "n[1-8]" as Slurm writes them; else that of its last run */
+  const char *places; /* nodes that both sides have, "n[1-8]"; else that of its last run */
   const char *tag;    /* of the new runs; NULL = none is needed */
   const char *name;   /* that selects the side with them */
 };

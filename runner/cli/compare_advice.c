@@ -121,13 +121,16 @@ static bool advice_drivers_differ(const struct advice *advice) {
 /* What changes between the sides, as a comment; "" = no recorded fact does. */
 static const char *advice_setup(const struct advice *advice, const char *const words[SIDES]) {
   const struct comparison *comparison = advice->comparison;
+  const char *by = advice->request->by;
+  const char *fact = by != NULL && strcmp(by, "tag") != 0 ? by
+                     : comparison->fact_count > 0         ? comparison->facts[0].name
+                                                          : NULL;
   return advice_drivers_differ(advice)
              ? arena_format(advice->arena, "  # install driver %s for %s, %s for %s",
                             advice_escaped(advice, advice->totals[SIDE_A].drivers), words[SIDE_A],
                             advice_escaped(advice, advice->totals[SIDE_B].drivers), words[SIDE_B])
-         : comparison->fact_count > 0
-             ? arena_format(advice->arena, "  # set up $side (%s)",
-                            advice_escaped(advice, comparison->facts[0].name))
+         : fact != NULL
+             ? arena_format(advice->arena, "  # set up $side (%s)", advice_escaped(advice, fact))
              : "";
 }
 
@@ -244,13 +247,16 @@ static const char *advice_fleet(const struct advice *advice, const char *const w
   struct arena *arena = advice->arena;
   const bool has_tags = advice->help[SIDE_A].tag != NULL;
   const size_t one = advice->help[SIDE_A].wanted > 0 ? SIDE_A : SIDE_B;
-  const char *turns =
-      advice_is_both(advice)
-          ? arena_format(arena, "%s, and so on, so that drift is not taken for a change",
-                         advice_turns(advice, words, 4, ", "))
-          : words[one];
-  return arena_format(arena, ". Measure all nodes as before, %s %s",
-                      has_tags ? "with --tag" : "sides", turns);
+  if (!advice_is_both(advice)) {
+    return has_tags
+               ? arena_format(arena, ". Measure all nodes as before, with --tag %s", words[one])
+               : arena_format(arena, ". Measure all nodes of %s as before", words[one]);
+  }
+  return arena_format(
+      arena,
+      ". Measure all nodes as before, the sides in turn (%s%s …), so that drift is not "
+      "taken for a change",
+      has_tags ? "--tag " : "", advice_turns(advice, words, 4, ", "));
 }
 
 /* What brings the new runs into the database of this comparison. */
@@ -259,10 +265,14 @@ static void advice_add_merge(struct advice *advice) {
   const bool apart = !advice->is_one_place;
   const bool is_loop = !apart && advice_is_both(advice); /* which has the command of one side */
   const char *folders = "";
+  const char *given = NULL;
   for (size_t s = 0; s < SIDES; s++) {
     const bool is_given = advice->help[s].wanted > 0 && (!is_loop || s == advice->last);
     const char *shard = is_given ? advice_shard(arena, advice->help[s].again[0]) : NULL;
-    folders = arena_join(arena, folders, " ", shard != NULL ? shell_word(arena, shard) : "");
+    if (shard != NULL && !strings_equal(shard, given)) {
+      folders = arena_join(arena, folders, " ", shell_word(arena, shard));
+      given = shard;
+    }
   }
   const char *path = shell_word(arena, advice->path);
   advice_add(advice, folders[0] != '\0' ? arena_format(arena, "haul merge %s %s", path, folders)

@@ -438,6 +438,9 @@ expect_err '^  (for round in .*do )?for side in A B B A.*; do$'
 expect_err '^    haul run gpu\.toml --db others\.db --processes 1$'
 expect_err '^  # and then this command again$'
 reject_err 'haul run quick|--only'
+run_ok diff --by tag --db one.db
+expect_err '^  for side in b a a b .*; do$'
+expect_err '^    haul run gpu\.toml --db one\.db --processes 1 --tag \$side$'
 run_ok diff run:1 run:3 --db others.db # of which one measured a part: both sides measure the same
 expect_err "^    haul run gpu\\.toml .*--only 'up\\*' "
 reject_err '# '

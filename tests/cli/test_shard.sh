@@ -87,7 +87,7 @@ done
 run_ok merge pair.db before after
 run diff tag:before tag:after --db pair.db
 if grep -q ' undecided cases' err; then
-  expect_err ' of each side on each node \(now A 1, B 1\)\. Measure all nodes as before, with --tag after, before, before, after, and so on, '
+  expect_err ' of each side on each node \(now A 1, B 1\)\. Measure all nodes as before, the sides in turn \(--tag after, before, before, after …\), so '
   reject_out 'nan'
   equal "$(printf '  haul merge pair.db before after\n  haul diff tag:before tag:after --db pair.db')" "$(grep '^  ' err)" 'commands'
   run diff run:1 run:3 --db pair.db # of one node
@@ -96,6 +96,18 @@ if grep -q ' undecided cases' err; then
 else
   bad 'a single process is not undecided'
 fi
+
+begin 'both sides have one folder, which is merged once'
+for side in before after; do
+  for node in n1 n2; do
+    run_ok run "$small" --shard other --node-name $node --expected-nodes 'n[1-2]' --processes 1 --tag $side
+  done
+done
+run_ok merge other.db other
+run diff tag:before tag:after --db other.db
+expect_err '^  haul merge other\.db other$'
+run diff --by tag --from before --to after --db other.db
+expect_err 'the sides in turn \(--tag after, before, before, after …\), so '
 
 begin 'more runs of a fleet that Slurm started: the lines that are printed can be pasted'
 for side in before after; do
@@ -125,6 +137,21 @@ haul=$haul bash pasted.sh >out 2>err
 expect_out '^A  tag:before: .*; 14 runs'
 expect_value 'after before before after after before before after' slurm.db \
   "select group_concat(tag, ' ') from (select tag from v_run where node = 'n03' order by started_at_ns)"
+
+begin 'Slurm started the sides on different nodes: those that both have are measured in turn'
+for side in before after; do
+  list=$([ $side = before ] && echo 'n[01-02]' || echo 'n[01-03]')
+  for node in n01 n02 n03; do
+    [ "$side $node" = 'before n03' ] || SLURMD_NODENAME=$node SLURM_JOB_ID=79 SLURM_STEP_ID=${#side} \
+      SLURM_CLUSTER_NAME=lab SLURM_STEP_NODELIST=$list run_ok run "$small" --shard uneven --processes 1 --tag $side
+  done
+done
+run_ok merge uneven.db uneven
+run diff tag:before tag:after --db uneven.db
+expect_err 'Measure in turn, '
+expect_err '^  for side in after before before after .*; do$'
+expect_err "^    srun --nodelist='n\\[01-02\\]' .*--tag \\\$side .*$"
+equal 1 "$(grep -c srun err)" 'loops'
 
 begin 'what did not change is not read again, not even to find that it is damaged'
 cp -r shards half
