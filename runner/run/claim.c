@@ -339,11 +339,11 @@ enum status claim_run(const struct claim_request *request, const char *run, stru
   lock_close(*owner, false);
   *owner = NULL;
   if (other.pid == 0) {
-    return error_set(err, STATUS_DENIED, "run %s is being measured by another haul", run);
+    return error_set(err, STATUS_DENIED, RUN_NAME " is being measured by another haul", run);
   }
   return error_set(err, STATUS_DENIED,
-                   "run %s is being measured by haul, pid %d of %s on %s since %s", run, other.pid,
-                   other.user, other.host, other.since);
+                   RUN_NAME " is being measured by haul, pid %d of %s on %s since %s", run,
+                   other.pid, other.user, other.host, other.since);
 }
 
 void claim_leave_run(struct lock *owner) {

@@ -74,7 +74,7 @@ expect_value 1 shared.db "select count(*) > 0 from v_case where slowed_by like '
 
 begin 'a run that is being measured is not resumed'
 hold owned base.toml
-run_error 3 "run 0[0-9a-f]{31} is being measured by haul, pid $holder of " run --resume latest --db owned.db
+run_error 3 "run:0[0-9a-f]{19} is being measured by haul, pid $holder of " run --resume latest --db owned.db
 let_go
 expect_value done owned.db 'select status from v_run'
 expect_value 3 owned.db 'select count(*) from v_case'
