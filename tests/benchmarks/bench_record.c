@@ -20,8 +20,8 @@ static struct plan make_plan(const struct fixture *fixture) {
     cases[i] = fixture->cases[0];
     (void)snprintf(keys[i], sizeof keys[i], "%032x", i + 1);
     (void)snprintf(names[i], sizeof names[i], "h2d/numa0:pinned-gpu1/%u", i);
-    cases[i].bench.key = keys[i];
-    cases[i].bench.name = names[i];
+    cases[i].def.key = keys[i];
+    cases[i].def.name = names[i];
     cases[i].listed = i;
   }
   plan.cases = cases;
