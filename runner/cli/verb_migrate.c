@@ -1,6 +1,7 @@
 /* haul migrate: the latest schema for a database of an older haul. */
 #include "runner/cli/options.h"
 #include "runner/record/manage.h"
+#include "runner/record/migrate.h"
 
 struct migrate_options {
   const char *output;
@@ -28,11 +29,11 @@ static enum status verb_migrate_run(struct command *command, struct error *err) 
     RETURN_ON_ERROR(command_open_database(command, DATABASE_WRITE, err));
   }
   if (version < latest) {
-    say_note(&command->common, "%s has schema %d.%d now, and had %d.%d", path, latest / 1000,
-             latest % 1000, version / 1000, version % 1000);
+    say_note(&command->common, "%s has schema %d.%d now, and had %d.%d", path,
+             MIGRATE_MAJOR_MINOR(latest), MIGRATE_MAJOR_MINOR(version));
   } else {
-    say_note(&command->common, "%s has schema %d.%d, the latest", path, latest / 1000,
-             latest % 1000);
+    say_note(&command->common, "%s has schema %d.%d, the latest", path,
+             MIGRATE_MAJOR_MINOR(latest));
   }
   return STATUS_OK;
 }
