@@ -7,7 +7,7 @@
  *   Fisher's, of the processes of both sides;
  *   where a never failed, the binomial test against the share in which all other cases of a failed,
  *   of those that were ok at least once: where none did, one failure is enough.
- * The second also judges a case that a never tried. Where b alone tried it and no process was ok,
+ * The second also judges a case that never ran in a. Where it ran in b alone and no process was ok,
  * the case is broken without a test: it has never worked. */
 #include "runner/analysis/diff_internal.h"
 
@@ -51,7 +51,7 @@ static double broken_p(const struct diff_case *c, struct share usual) {
   return binomial < fisher ? binomial : fisher;
 }
 
-/* Only b tried it, and no process was ok. */
+/* It ran in b alone, and no process was ok. */
 static bool broken_never_worked(const struct diff_case *c) {
   return c->a.count + c->a_not_ok + c->b.count == 0 && c->b_not_ok > 0;
 }

@@ -252,7 +252,7 @@ static bool compare_is_one_sided(const struct comparison_row *row) {
   const enum verdict verdict = row->result.verdict;
   const enum side other = verdict == VERDICT_NEW ? SIDE_A : SIDE_B;
   return (verdict == VERDICT_NEW || verdict == VERDICT_MISSING) && row->hardware == NULL &&
-         !row->sides[other].tried;
+         row->sides[other].run == SIZE_MAX;
 }
 
 /* A row, to be found by its case's name. */
@@ -407,7 +407,7 @@ static const char *compare_find_unasked(const struct results *results, const enu
   const enum side side = compare_absent_side(row);
   const char *only = NULL;
   if ((row->result.verdict != VERDICT_NEW && row->result.verdict != VERDICT_MISSING) ||
-      row->sides[side].tried) {
+      row->sides[side].run != SIZE_MAX) {
     return NULL;
   }
   for (size_t i = 0; i < results->run_count; i++) {

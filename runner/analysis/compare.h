@@ -61,13 +61,13 @@ struct comparison_side {
   unsigned processes, runs, boots, gpus; /* behind the values; boots 0 = unknown */
   size_t left_out;                       /* units far from the others, in none of the figures */
   double value;                          /* the figure: geometric mean of the units; NAN = none */
-  size_t run, bench;                     /* one of them, even without a result; SIZE_MAX = none */
-  bool tried;                            /* it has a run with this case, ok or not */
-  unsigned not_ok;                       /* processes that failed, crashed, hung or were corrupt */
+  size_t run, bench; /* that recorded the case: ran or skipped it; SIZE_MAX = none did */
+  unsigned not_ok;   /* processes that failed, crashed, hung or were corrupt */
   unsigned by_status[case_status_name_count]; /* the same, one by one */
   size_t not_ok_run, not_ok_bench;            /* one of them */
-  /* "skipped: needs two GPUs", of a BROKEN case; compare_runs() finds it. NULL = it was not. */
-  const char *skipped;
+  /* Of a BROKEN, NEW or MISSING case: "skipped: needs two GPUs" where no process ran it, else why
+   * one was not ok; NULL = no such process. compare_runs() finds it. */
+  const char *reason;
   struct side_shape shape;
 };
 

@@ -45,7 +45,7 @@ struct pairing {
   struct pair_entry *entries, *unsorted; /* of the current case */
   struct entry_block *blocks;
   size_t entry_count;
-  size_t tried_run[SIDES], tried_bench[SIDES]; /* SIZE_MAX = not tried */
+  size_t recorded_run[SIDES], recorded_bench[SIDES]; /* SIZE_MAX = no run has a row of it */
   /* Texts of environments as numbers, equal for equal texts. */
   const uint32_t *boot_of, *host_of; /* by environment; UINT32_MAX = not known */
   struct marks boots, hosts, gpus;
@@ -115,12 +115,12 @@ static unsigned pairs_count_gpus(struct pairing *p, size_t environment, uint64_t
 
 ORDER_DEFINE(pairs_compare_entries, struct pair_entry, ORDER(x->hardware, y->hardware) ?: ORDER(x->side, y->side) ?: ORDER(x->median->run, y->median->run) ?: ORDER(x->median->process, y->median->process))
 
-/* Takes the medians of one case_key; those of a skipped case only say that it was tried. */
+/* Takes the medians of one case_key; those of a skipped case only say that the side recorded it. */
 static void pairs_collect(struct pairing *p, const struct results_median *medians, size_t count) {
   uint64_t hardware = 0;
   p->entry_count = 0;
   for (size_t s = 0; s < SIDES; s++) {
-    p->tried_run[s] = p->tried_bench[s] = SIZE_MAX;
+    p->recorded_run[s] = p->recorded_bench[s] = SIZE_MAX;
   }
   for (size_t i = 0; i < count; i++) {
     const struct results_median *median = &medians[i];
@@ -133,8 +133,8 @@ static void pairs_collect(struct pairing *p, const struct results_median *median
       hardware =
           p->options->any_hardware ? 0 : results_hardware(p->results, median->run, median->bench);
     }
-    p->tried_run[side] = median->run;
-    p->tried_bench[side] = median->bench;
+    p->recorded_run[side] = median->run;
+    p->recorded_bench[side] = median->bench;
     if (!isnan(median->ns) || (median->status != CASE_OK && median->status != CASE_SKIPPED)) {
       p->entries[p->entry_count++] = (struct pair_entry){side, hardware, median};
     }
@@ -186,10 +186,8 @@ static struct process_sample pairs_take_side(struct pairing *p, const struct pai
   size_t last_run = SIZE_MAX;
   p->boots.now++;
   p->gpus.now++;
-  *info = (struct comparison_side){.value = NAN,
-                                   .run = p->tried_run[side],
-                                   .bench = p->tried_bench[side],
-                                   .tried = p->tried_run[side] != SIZE_MAX};
+  *info = (struct comparison_side){
+      .value = NAN, .run = p->recorded_run[side], .bench = p->recorded_bench[side]};
   for (size_t i = 0; i < count; i++) {
     const struct results_median *median = entries[i].median;
     if (entries[i].side != side) {
@@ -331,7 +329,7 @@ static void pairs_add_row(struct pairing *p, const struct pair_entry *entries, s
                           bool one_of_many, const char *incomparable) {
   struct comparison *comparison = p->comparison;
   struct comparison_row row = {.input = comparison->row_count};
-  row.bench = p->tried_bench[p->tried_bench[SIDE_B] != SIZE_MAX ? SIDE_B : SIDE_A];
+  row.bench = p->recorded_bench[p->recorded_bench[SIDE_B] != SIZE_MAX ? SIDE_B : SIDE_A];
   const struct results_case *bench = &p->results->cases[row.bench];
   row.figure = bench->figure;
   row.delta = figure_margin(bench, p->options->margin, &row.delta_from);

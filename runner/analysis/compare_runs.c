@@ -221,36 +221,35 @@ static void compare_drop_unsided(struct results *results, enum side *sides) {
   }
 }
 
-/* Why a BROKEN case is, and why a side skipped it that has no process of it. */
-static enum status compare_find_broken_reasons(struct database *database, struct results *results,
-                                               struct comparison_row *row, struct error *err) {
-  const bool in_b = row->sides[SIDE_B].not_ok > 0;
-  const struct comparison_side *failed = &row->sides[in_b ? SIDE_B : SIDE_A];
-  struct comparison_side *other = &row->sides[in_b ? SIDE_A : SIDE_B];
-  RETURN_ON_ERROR(results_reason(results, database, failed->not_ok_run, failed->not_ok_bench,
-                                 &row->reason, err));
-  return other->tried && other->processes + other->not_ok == 0
-             ? results_reason(results, database, other->run, other->bench, &other->skipped, err)
+/* Why a side has no result of a case, or why a process of it is not ok. */
+static enum status compare_find_side_reason(struct database *database, struct results *results,
+                                            struct comparison_side *side, struct error *err) {
+  if (side->not_ok > 0) {
+    return results_reason(results, database, side->not_ok_run, side->not_ok_bench, &side->reason,
+                          err);
+  }
+  return side->run != SIZE_MAX && side->processes == 0
+             ? results_reason(results, database, side->run, side->bench, &side->reason, err)
              : STATUS_OK;
 }
 
-/* Why a case has no result on a side where it was tried. */
+/* Of the cases that one side alone has a result of, and of the broken ones. */
 static enum status compare_find_reasons(struct database *database, struct compare_result *result,
                                         struct error *err) {
   enum status status = STATUS_OK;
   for (size_t i = 0; i < result->comparison->row_count && status == STATUS_OK; i++) {
     struct comparison_row *row = &result->comparison->rows[i];
     const enum verdict verdict = row->result.verdict;
-    if (verdict == VERDICT_BROKEN) {
-      status = compare_find_broken_reasons(database, result->results, row, err);
+    if (verdict != VERDICT_BROKEN && verdict != VERDICT_MISSING && verdict != VERDICT_NEW) {
       continue;
     }
-    if (row->reason != NULL || (verdict != VERDICT_MISSING && verdict != VERDICT_NEW)) {
-      continue;
+    for (size_t s = 0; s < SIDES && status == STATUS_OK; s++) {
+      status = compare_find_side_reason(database, result->results, &row->sides[s], err);
     }
-    const struct comparison_side *side = &row->sides[verdict == VERDICT_MISSING ? SIDE_B : SIDE_A];
-    if (side->tried) {
-      status = results_reason(result->results, database, side->run, side->bench, &row->reason, err);
+    const bool in_a =
+        verdict == VERDICT_BROKEN ? row->sides[SIDE_B].not_ok == 0 : verdict == VERDICT_NEW;
+    if (verdict == VERDICT_BROKEN || row->reason == NULL) {
+      row->reason = row->sides[in_a ? SIDE_A : SIDE_B].reason;
     }
   }
   return status;

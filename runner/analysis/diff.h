@@ -60,7 +60,7 @@
  *
  * Verdicts, the first that holds:
  *   BROKEN               some process of either side was corrupt, or a larger share of those of b
- *                        failed, crashed or hung, beyond chance, or all where b alone tried
+ *                        failed, crashed or hung, beyond chance, or all where b alone ran
  *                        (broken.c)
  *   NEW, MISSING         measured on side b or a only
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
@@ -162,7 +162,7 @@ struct diff_case {
    */
   const double *tails[2];
   double delta;              /* relative: 0.01 */
-  size_t a_not_ok, b_not_ok; /* processes that tried and have no value */
+  size_t a_not_ok, b_not_ok; /* processes that ran and have no value */
   size_t corrupt;            /* of them, with wrong data */
   const int64_t *started;    /* of the runs, by their numbers: any unit; NULL = not known */
   /* Of the means of runs of this case on this machine, from earlier ones; df 0 = not known. It

@@ -111,7 +111,7 @@ static enum status decide_check_b(const struct decide *decide, struct error *err
 static bool decide_is_open(const struct comparison_row *row) {
   const enum verdict verdict = row->result.verdict;
   return row->result.is_provisional || verdict_is_undecided(verdict) ||
-         (verdict == VERDICT_MISSING && !row->sides[SIDE_B].tried);
+         (verdict == VERDICT_MISSING && row->sides[SIDE_B].run == SIZE_MAX);
 }
 
 /* Whether A is too short for a firm change, however many processes B has. */

@@ -146,25 +146,25 @@ const char *diff_counts_words(struct arena *arena, const struct comparison_row *
 /* "B: 3 of 5 processes corrupt, 1 crashed" */
 static const char *diff_not_ok_words(struct arena *arena, const struct comparison_side *side,
                                      char letter) {
-  const unsigned tried = side->processes + side->not_ok;
+  const unsigned ran = side->processes + side->not_ok;
   const char *text = "";
   for (unsigned s = 0; s < case_status_name_count; s++) {
     if (side->by_status[s] > 0) {
       const char *status = case_status_text((enum case_status)s);
       text = text[0] != '\0'
                  ? arena_add(arena, text, ", %u %s", side->by_status[s], status)
-                 : arena_format(arena, "%c: %u of %u %s %s", letter, side->by_status[s], tried,
-                                strings_plural(tried, "process", "processes"), status);
+                 : arena_format(arena, "%c: %u of %u %s %s", letter, side->by_status[s], ran,
+                                strings_plural(ran, "process", "processes"), status);
     }
   }
   return text;
 }
 
-/* "A did not try it", "in A it was skipped: needs two GPUs" */
-static const char *diff_untried_words(struct arena *arena, const struct comparison_side *side,
+/* "A did not run it", "in A it was skipped: needs two GPUs" */
+static const char *diff_not_run_words(struct arena *arena, const struct comparison_side *side,
                                       char letter) {
-  return side->skipped == NULL ? arena_format(arena, "%c did not try it", letter)
-                               : arena_format(arena, "in %c it was %s", letter, side->skipped);
+  return side->run != SIZE_MAX ? arena_format(arena, "in %c it was %s", letter, side->reason)
+                               : arena_format(arena, "%c did not run it", letter);
 }
 
 bool diff_reason_stands_below(const struct comparison_row *row) {
@@ -240,9 +240,8 @@ const char *diff_note_words(struct arena *arena, const struct comparison_row *ro
     const struct comparison_side *side = &row->sides[s];
     if (side->not_ok > 0) {
       notes = diff_add_note(arena, notes, diff_not_ok_words(arena, side, side_letter(s)));
-    }
-    if (result->verdict == VERDICT_BROKEN && (!side->tried || side->skipped != NULL)) {
-      notes = diff_add_note(arena, notes, diff_untried_words(arena, side, side_letter(s)));
+    } else if (result->verdict == VERDICT_BROKEN && side->processes == 0) {
+      notes = diff_add_note(arena, notes, diff_not_run_words(arena, side, side_letter(s)));
     }
   }
   if (row->reason != NULL && !diff_reason_stands_below(row)) {

@@ -57,7 +57,10 @@ static const struct rate_change *diff_rate(const struct comparison_row *row, enu
   X("processes_needed", ROW_BOTH, known, diff_needs(result, DIFF_UNIT_PROCESS),                    \
     (int64_t)result->units_needed)                                                                 \
   X("hardware", ROW_BOTH, text, row->hardware)                                                     \
+  X("node", ROW_BOTH, text, row->node)                                                             \
   X("reason", ROW_BOTH, text, row->reason)                                                         \
+  X("reason_a", ROW_FLAT, text, a->reason)                                                         \
+  X("reason_b", ROW_FLAT, text, b->reason)                                                         \
   X("delta_percent", ROW_BOTH, finite, 100 * row->delta)                                           \
   X("delta_from", ROW_BOTH, text, delta_source_text(row->delta_from))                              \
   X("not_ok_a", ROW_FLAT, integer, row->sides[SIDE_A].not_ok)                                      \
@@ -109,6 +112,7 @@ static struct cell diff_part_cell(const char *column, const struct outlier_part 
                {"block", cell_text(part->blocks)},
                {"change_percent", cell_finite(100 * part->change)},
                {"hardware", cell_text(part->uuid != NULL ? part->uuid : part->host)},
+               {"node", cell_text(part->host)},
                {"reason", cell_text(sentence)},
                {"provisional", cell_integer(!part->certain)},
                {"judged_by", cell_text(diff_unit_text(DIFF_UNIT_NODE))}};
@@ -163,6 +167,7 @@ JSON_OBJECT(diff_json_form, DIFF_SHAPE, const struct side_shape *shape)
   X("left_out", integer, side->left_out)                                                           \
   X("not_ok", numbers, s, CASE_FAILED, case_status_name_count,                                     \
     case_status_text((enum case_status)s), side->by_status[s])                                     \
+  X("reason", text, side->reason)                                                                  \
   X("shape", option, diff_json_form, side->shape.kind != SHAPE_PLAIN, &side->shape)                \
   X("case", text, side->bench != SIZE_MAX ? results->cases[side->bench].name : NULL)
 JSON_OBJECT(diff_json_side, DIFF_SIDE, const struct results *results,

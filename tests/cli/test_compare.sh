@@ -176,7 +176,7 @@ if command -v sqlite3 >/dev/null; then
       where run = 2 and bench_case in added"
     run check tag:a tag:b --db new.db
     expect_code 1
-    expect_out "^BROKEN +up/.* \\(A did not try it; B: 3 of 3 processes $status\\)"
+    expect_out "^BROKEN +up/.* \\(A did not run it; B: 3 of 3 processes $status\\)"
     expect_out "^up/.*: $status: no luck$"
     expect_err '^haul: check failed: 1 broken$'
     run check tag:a tag:b --db new.db --format junit
@@ -197,6 +197,10 @@ if command -v sqlite3 >/dev/null; then
   expect_code 1
   expect_out '^BROKEN +up/.* \(in A it was skipped: too old; B: 3 of 3 processes failed\)'
   expect_out '^up/.*: failed: no luck$'
+  run_ok diff tag:a tag:b --db skipped.db --format csv
+  expect_out '^broken,up/.*,failed: no luck,skipped: too old,failed: no luck,' # of the row, of A, of B
+  run_ok diff tag:a tag:b --db skipped.db --json
+  expect_out '"reason": "skipped: too old"'
 fi
 # Cases that are the same count, and what they lack is said.
 run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5

@@ -292,6 +292,8 @@ for nodes in 5 8; do
   run_ok diff tag:before tag:after --db "small$nodes.db" -v --only '*gpu2*'
   equal $((nodes == 5)) "$(grep -q '^[A-Z?]* *device_to_host/gpu2-numa0:pinned/4MiB \[n0003\] ' out; echo $((1 - $?)))" 'rows of nodes'
   reject_out 'GPU-[0-9a-f]{8}-' # a row names the node, not its GPUs
+  run_ok diff tag:before tag:after --db "small$nodes.db" --format csv # and here both
+  equal $((nodes == 5)) "$(grep -c '^[a-z]*,device_to_host/gpu2-numa0:pinned/4MiB,.*,GPU-[0-9a-f-]*,n0003,' out)" 'rows of n0003'
   run check tag:before tag:after --db "small$nodes.db" --format junit
   expect_code 1
   expect_out '<testsuite name="haul check" .* failures="1" '

@@ -226,7 +226,7 @@ TEST(undisturbed_rates_know_the_steps_of_the_clock) {
 
 /* Of five processes per side, how many are not ok on each. */
 TEST(a_case_that_is_less_often_ok_is_broken) {
-  enum { NEVER = 6 }; /* A did not try it */
+  enum { NEVER = 6 }; /* it did not run in A */
   static const struct {
     const char *key;
     unsigned a_not_ok, b_not_ok;
