@@ -41,11 +41,10 @@ with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     with lzma.open(here.parent / "results/data/h200-nvbandwidth.db.xz") as file:
         pathlib.Path("results.db").write_bytes(file.read())
-    ask = f"stty cols {WIDTH}; '{haul}' show latest --db results.db"
+    ask = f"stty cols {WIDTH}; '{haul}' show latest --db results.db 2>/dev/null"
     printed = subprocess.run(["script", "-qec", ask, "/dev/null"], stdin=subprocess.DEVNULL, capture_output=True,
                              check=True, env={**os.environ, "TERM": "xterm", "COLUMNS": "", "LC_ALL": "C.UTF-8"}).stdout.decode()
-    lines = [line for line in printed.replace("\r", "").splitlines() if not line.startswith("haul: ")]
-    (folder / "terminal.svg").write_text(picture("haul show latest", lines))
+    (folder / "terminal.svg").write_text(picture("haul show latest", printed.replace("\r", "").splitlines()))
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser and folder == here:
         subprocess.run([haul, "report", "page.html", "latest", "--db", "results.db", "-q"], check=True)

@@ -149,30 +149,38 @@ struct curves *plot_open(const struct common_options *options, const struct plot
 
 /* ---- messages ---- */
 
-/* Lines are ours, everything else that controls a terminal is not. */
-static void console_append_lines(struct strbuf *shown, const char *text, size_t length) {
-  const char *const end = text + length;
-  for (const char *line = text; line < end;) {
-    const char *stop = memchr(line, '\n', (size_t)(end - line));
-    text_escape(shown, line, (size_t)((stop != NULL ? stop : end) - line), ESCAPE_TERMINAL);
-    strbuf_append(shown, stop != NULL ? "\n" : "");
-    line = stop != NULL ? stop + 1 : end;
+/* Lines are ours, everything else that controls a terminal is not. The first is as wide as the
+ * terminal; those below it are to be copied, and stay whole. */
+static void console_append_lines(struct strbuf *shown, const char *text) {
+  static const char SPEAKER[] = "haul: ";
+  const unsigned width = terminal_width(stderr);
+  for (const char *line = text; *line != '\0';) {
+    const size_t length = strcspn(line, "\n");
+    SCOPED(strbuf_fini) struct strbuf escaped = STRBUF(SAID_MAX);
+    text_escape(&escaped, line, length, ESCAPE_TERMINAL);
+    if (line == text && width > 0) {
+      text_wrap(shown, escaped.text, width, strlen(SPEAKER), false);
+    } else {
+      strbuf_append(shown, escaped.text);
+    }
+    strbuf_append(shown, line[length] != '\0' ? "\n" : "");
+    line += length + (line[length] != '\0');
   }
 }
 
 static void say_line(const char *head, const char *colour, const char *format, va_list args) {
-  SCOPED(memory_free) char *text = NULL;
-  int length = vasprintf(&text, format, args);
-  if (length < 0) {
+  SCOPED(memory_free) char *message = NULL;
+  if (vasprintf(&message, format, args) < 0) {
     abort();
   }
+  SCOPED(memory_free) char *text = memory_format("%s%s", head, message);
   SCOPED(strbuf_fini) struct strbuf shown = STRBUF(SAID_MAX);
-  console_append_lines(&shown, text, (size_t)length);
+  console_append_lines(&shown, text);
   (void)fflush(stdout);
   if (colour != NULL) {
-    fprintf(stderr, "haul: \033[%sm%s\033[0m%s\n", colour, head, shown.text);
+    fprintf(stderr, "haul: \033[%sm%s\033[0m%s\n", colour, head, shown.text + strlen(head));
   } else {
-    fprintf(stderr, "haul: %s%s\n", head, shown.text);
+    fprintf(stderr, "haul: %s\n", shown.text);
   }
 }
 

@@ -98,7 +98,8 @@ struct plot_request {
 struct curves *plot_open(const struct common_options *options, const struct plot_request *request,
                          const char *empty);
 
-/* "haul: error: ..." on stderr; control characters are escaped. */
+/* "haul: error: ..." on stderr, as wide as a terminal; control characters are escaped. Lines after
+ * the first, such as commands to copy, stay whole. */
 void say_error(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Nothing under -q. */
