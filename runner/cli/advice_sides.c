@@ -34,9 +34,13 @@ bool advice_same_place(const struct results *results, const struct results_run *
   return strings_equal(x->node, y->node) && strings_equal(x->driver_version, y->driver_version);
 }
 
-/* Whether the name of the side selects new runs as well. */
+bool advice_fact_recurs(const struct compare_request *request) {
+  return strcmp(request->by, "fleet") != 0 && strcmp(request->by, "boot_id") != 0;
+}
+
+/* Whether the name of the side, or its value of the fact, selects new runs as well. */
 static bool advice_is_open_side(const struct compare_request *request, size_t side) {
-  return request->by != NULL || selector_is_open(request->names[side]);
+  return request->by != NULL ? advice_fact_recurs(request) : selector_is_open(request->names[side]);
 }
 
 /* A tag that no run has yet: "a", or else "a2", "a3" ... */
@@ -62,7 +66,7 @@ static const char *advice_name(struct compare_request *request, const struct com
   struct arena *arena = &request->filter.arena;
   const char *name = request->names[side];
   const char *runs = "";
-  if (!selector_moves(name)) {
+  if (request->by == NULL && !selector_moves(name)) {
     return name;
   }
   for (size_t i = 0; i < result->results->run_count; i++) {
@@ -197,7 +201,7 @@ struct more_runs advice_find_sides(struct database *database, struct compare_req
     if (help[s].tag == NULL && help[1 - s].tag != NULL) {
       help[s].tag = advice_free_tag(database, request, FRESH_TAGS[s]);
     }
-    if (request->by == NULL) {
+    if (request->by == NULL || more.anew || !advice_fact_recurs(request)) {
       help[s].name = advice_later_name(request, result, more.anew, (enum side)s, &help[s]);
     }
   }

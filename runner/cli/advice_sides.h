@@ -22,9 +22,12 @@ struct side_advice {
   enum advice_launcher launcher;
   const char *places; /* nodes that both sides have, "n[1-8]"; else that of its last run */
   const char *tag;    /* of the new runs; NULL = none is needed */
-  const char *name;   /* that selects the side with them */
+  const char *name;   /* that selects the side with them; NULL = the fact of --by does */
 };
 
+/* Whether new runs can have a value of the fact that tells the sides apart: each launch makes a
+ * fleet of its own, and each start of a machine a boot. */
+bool advice_fact_recurs(const struct compare_request *request);
 /* Fills in both. anew: the runs that there are do not count. Texts belong to the request's arena.
  */
 struct more_runs advice_find_sides(struct database *database, struct compare_request *request,

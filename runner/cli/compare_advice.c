@@ -27,6 +27,7 @@ struct advice {
   const char *path;    /* of the database */
   const char *db;      /* " --db FILE" */
   const char *options; /* " --delta 1 --db FILE" */
+  const char *filters; /* " --method rank --only 'up*'": what else the comparison was told */
   struct more_runs more;
   bool is_one_place;  /* both sides are measured there */
   enum side last;     /* that was measured last */
@@ -122,9 +123,10 @@ static bool advice_drivers_differ(const struct advice *advice) {
 static const char *advice_setup(const struct advice *advice, const char *const words[SIDES]) {
   const struct comparison *comparison = advice->comparison;
   const char *by = advice->request->by;
-  const char *fact = by != NULL && strcmp(by, "tag") != 0 ? by
-                     : comparison->fact_count > 0         ? comparison->facts[0].name
-                                                          : NULL;
+  const char *fact = by != NULL && strcmp(by, "tag") != 0 && advice_fact_recurs(advice->request)
+                         ? by
+                     : comparison->fact_count > 0 ? comparison->facts[0].name
+                                                  : NULL;
   return advice_drivers_differ(advice)
              ? arena_format(advice->arena, "  # install driver %s for %s, %s for %s",
                             advice_escaped(advice, advice->totals[SIDE_A].drivers), words[SIDE_A],
@@ -191,6 +193,21 @@ static const char *advice_turns(const struct advice *advice, const char *const w
   return turns;
 }
 
+/* What measures the side of one turn. */
+static void advice_add_turn(struct advice *advice, const char *const words[SIDES],
+                            const char *tag) {
+  struct arena *arena = advice->arena;
+  if (advice->is_one_place) {
+    advice_add(advice, arena_format(arena, "  %s", advice_run(advice, advice->last, tag)));
+    return;
+  }
+  advice_add(advice, arena_format(arena, "  if [ \"$side\" = %s ]; then", words[SIDE_A]));
+  advice_add(advice, arena_format(arena, "    %s", advice_run(advice, SIDE_A, tag)));
+  advice_add(advice, "  else");
+  advice_add(advice, arena_format(arena, "    %s", advice_run(advice, SIDE_B, tag)));
+  advice_add(advice, "  fi");
+}
+
 /* A loop over both sides. */
 static const char *advice_loop(struct advice *advice, const char *const words[SIDES]) {
   enum { TURNS_MAX = 8 }; /* on a line; more are repeated in fours */
@@ -198,7 +215,7 @@ static const char *advice_loop(struct advice *advice, const char *const words[SI
   const struct side_advice *help = advice->help;
   const unsigned wanted = help[SIDE_A].wanted;
   const unsigned rounds = 2 * wanted > TURNS_MAX ? (wanted + 1) / 2 : 0;
-  const char *setup = advice_setup(advice, words);
+  const char *setup = advice->is_one_place ? advice_setup(advice, words) : "";
   bool quoted = false; /* a tag has a blank, for example */
   for (size_t s = 0; s < SIDES; s++) {
     quoted = quoted || (help[s].tag != NULL && strcmp(words[s], help[s].tag) != 0);
@@ -208,7 +225,7 @@ static const char *advice_loop(struct advice *advice, const char *const words[SI
   advice_add(advice, arena_format(arena, "%sfor side in %s; do", rounds > 0 ? repeat : "",
                                   advice_turns(advice, words, rounds > 0 ? 4 : 2 * wanted, " ")));
   advice_add(advice, setup);
-  advice_add(advice, arena_format(arena, "  %s", advice_run(advice, advice->last, tag)));
+  advice_add_turn(advice, words, tag);
   advice_add(advice, rounds > 0 ? "done; done" : "done");
   return arena_format(arena, ". Measure in turn, so that drift is not taken for a change%s",
                       setup[0] == '\0' ? ""
@@ -237,9 +254,17 @@ static void advice_add_side(struct advice *advice, size_t side, const char *word
     return;
   }
   const char *run = advice_run(advice, side, help->tag != NULL ? word : NULL);
-  advice_add(advice, help->wanted == 1 ? run
-                                       : arena_format(arena, "for run in $(seq %u); do %s; done",
-                                                      help->wanted, run));
+  advice_add(advice,
+             help->wanted == 1 || advice_is_both(advice)
+                 ? run
+                 : arena_format(arena, "for run in $(seq %u); do %s; done", help->wanted, run));
+}
+
+/* "the sides in turn (--tag b, a, a, b …), so that drift is not taken for a change" */
+static const char *advice_in_turn(const struct advice *advice, const char *const words[SIDES]) {
+  return arena_format(
+      advice->arena, "the sides in turn (%s%s …), so that drift is not taken for a change",
+      advice->help[SIDE_A].tag != NULL ? "--tag " : "", advice_turns(advice, words, 4, ", "));
 }
 
 /* Runs of a fleet that haul does not know how to start. */
@@ -252,11 +277,7 @@ static const char *advice_fleet(const struct advice *advice, const char *const w
                ? arena_format(arena, ". Measure all nodes as before, with --tag %s", words[one])
                : arena_format(arena, ". Measure all nodes of %s as before", words[one]);
   }
-  return arena_format(
-      arena,
-      ". Measure all nodes as before, the sides in turn (%s%s …), so that drift is not "
-      "taken for a change",
-      has_tags ? "--tag " : "", advice_turns(advice, words, 4, ", "));
+  return arena_format(arena, ". Measure all nodes as before, %s", advice_in_turn(advice, words));
 }
 
 /* What brings the new runs into the database of this comparison. */
@@ -296,9 +317,14 @@ static const char *advice_commands(struct advice *advice) {
   if ((help[SIDE_A].wanted > 0 && help[SIDE_A].launcher == LAUNCHER_OTHER) ||
       (help[SIDE_B].wanted > 0 && help[SIDE_B].launcher == LAUNCHER_OTHER)) {
     how = advice_fleet(advice, words);
-  } else if (advice_is_both(advice) && advice->is_one_place) {
+  } else if (advice_is_both(advice) &&
+             (advice->is_one_place || (help[SIDE_A].launcher == LAUNCHER_SLURM &&
+                                       help[SIDE_B].launcher == LAUNCHER_SLURM))) {
     how = advice_loop(advice, words);
   } else {
+    how = advice_is_both(advice)
+              ? arena_format(arena, ". Measure %s", advice_in_turn(advice, words))
+              : "";
     for (size_t s = 0; s < SIDES; s++) {
       if (help[s].wanted > 0) {
         advice_add_side(advice, s, words[s]);
@@ -306,11 +332,15 @@ static const char *advice_commands(struct advice *advice) {
     }
   }
   advice_add_merge(advice);
+  const struct compare_request *request = advice->request;
+  const char *sides =
+      help[SIDE_A].name != NULL
+          ? arena_format(arena, "%s %s", shell_word(arena, help[SIDE_A].name),
+                         shell_word(arena, help[SIDE_B].name))
+          : arena_format(arena, "--by %s --from %s --to %s", shell_word(arena, request->by),
+                         shell_word(arena, request->from), shell_word(arena, request->to));
   advice_add(advice,
-             advice->request->by != NULL
-                 ? "# and then this command again"
-                 : arena_format(arena, "haul diff %s %s%s", shell_word(arena, help[SIDE_A].name),
-                                shell_word(arena, help[SIDE_B].name), advice->options));
+             arena_format(arena, "haul diff %s%s%s", sides, advice->filters, advice->options));
   return how;
 }
 
@@ -410,17 +440,31 @@ static const char *advice_text(struct advice *advice) {
                       imported ? advice_imported(advice) : advice_commands(advice));
 }
 
-/* The sentence as wide as the terminal; lines below it stay whole, so that they can be copied. */
 static void advice_say(const struct common_options *common, const struct advice *advice,
                        const char *text) {
-  static const char SPEAKER[] = "haul: ";
-  SCOPED(strbuf_fini) struct strbuf shown = STRBUF(TEXT_MAX);
-  text_wrap(&shown, text, terminal_width(stderr), strlen(SPEAKER), false);
-  strbuf_append(&shown, advice->line_count > 0 ? ":" : "");
+  const char *said = arena_format(advice->arena, "%s%s", text, advice->line_count > 0 ? ":" : "");
   for (size_t i = 0; i < advice->line_count; i++) {
-    strbuf_printf(&shown, "\n  %s", advice->lines[i]);
+    said = arena_add(advice->arena, said, "\n  %s", advice->lines[i]);
   }
-  say_note(common, "%s", shown.text);
+  say_note(common, "%s", said);
+}
+
+static const char *advice_filters(struct arena *arena, const struct compare_request *request) {
+  const struct filter *filter = &request->filter;
+  const char *text = request->compare.any_hardware ? " --any-hardware" : "";
+  if (request->compare.diff.method != DIFF_MODERATED) {
+    text =
+        arena_format(arena, "%s --method %s", text, diff_method_text(request->compare.diff.method));
+  }
+  for (size_t i = 0; i < filter->where_count; i++) {
+    const struct where *where = &filter->wheres[i];
+    text =
+        arena_format(arena, "%s --where %s", text,
+                     shell_word(arena, arena_format(arena, "%s=%s", where->fact, where->pattern)));
+  }
+  return filter->only == NULL
+             ? text
+             : arena_format(arena, "%s --only %s", text, shell_word(arena, filter->only));
 }
 
 void compare_advise(const struct common_options *common, struct database *database,
@@ -440,6 +484,7 @@ void compare_advise(const struct common_options *common, struct database *databa
       .totals = result->comparison->totals,
       .path = common->db != NULL ? common->db : database->path,
       .db = db,
+      .filters = advice_filters(arena, request),
       .options = margin > 0 ? arena_format(arena, " --delta %g%s", 100 * margin, db) : db};
   /* No further look at these runs is allowed. */
   const bool anew =

@@ -152,6 +152,23 @@ expect_err 'Measure in turn, '
 expect_err '^  for side in after before before after .*; do$'
 expect_err "^    srun --nodelist='n\\[01-02\\]' .*--tag \\\$side .*$"
 equal 1 "$(grep -c srun err)" 'loops'
+run diff --by fleet --db uneven.db # new launches are other fleets
+expect_err "^    srun --nodelist='n\\[01-02\\]' .*--tag \\\$side .*$"
+expect_err '^  haul diff run:[0-9],run:[0-9],tag:a run:[0-9],run:[0-9],run:[0-9],tag:b --db uneven\.db$'
+
+begin 'Slurm started the sides on different nodes, none of which both have: they are measured in turn, too'
+for node in n01 n03; do
+  SLURMD_NODENAME=$node SLURM_JOB_ID=80 SLURM_STEP_ID=${node#n0} SLURM_CLUSTER_NAME=lab SLURM_STEP_NODELIST=$node \
+    run_ok run "$small" --shard apart --processes 1 --tag ${node/n01/before}
+done
+run_ok merge apart.db apart
+run diff tag:before tag:n03 --db apart.db
+expect_err 'Measure in turn, '
+expect_err '^  for side in n03 before before n03 .*; do$'
+expect_err '^    if \[ "\$side" = before \]; then$'
+expect_err "^      srun --nodelist=n01 .*--tag \\\$side .*$"
+expect_err "^      srun --nodelist=n03 .*--tag \\\$side .*$"
+bash -n <(sed -n 's/^  //p' err) || bad 'the lines cannot be pasted'
 
 begin 'what did not change is not read again, not even to find that it is damaged'
 cp -r shards half
