@@ -170,20 +170,22 @@ static enum status record_insert_case_run(struct record *record, const struct pe
   return status;
 }
 
-/* As many notes may a visit have: of the measurement, and of what slowed it. */
-enum { NOTE_NUMBERS = 2 * NOTES_MAX };
-
 enum status record_insert_notes(struct record *record, int64_t case_run, const struct notes *notes,
-                                uint32_t first, struct error *err) {
+                                struct error *err) {
   static const char *const AMOUNTS[] = {":amount", ":amount2", ":amount3", ":amount4"};
   SCOPED(statement_finalize) struct statement insert = {0};
+  int64_t first = 0;
+  if (notes->count == 0) {
+    return STATUS_OK;
+  }
+  RETURN_ON_ERROR(record_find(record, "result/next_note",
+                              PARAMETERS(PARAMETER(":case_run", case_run)), &first, err));
   enum status status = record_statement(record, "result/insert_note", &insert, err);
   for (uint32_t i = 0; i < notes->count && status == STATUS_OK; i++) {
     const struct note *note = &notes->items[i];
-    statement_bind(&insert,
-                   PARAMETERS(PARAMETER(":case_run", case_run), PARAMETER(":ordinal", first + i),
-                              PARAMETER(":numbers", NOTE_NUMBERS),
-                              PARAMETER(":kind", note_kind_text(note->kind))));
+    statement_bind(&insert, PARAMETERS(PARAMETER(":case_run", case_run),
+                                       PARAMETER(":ordinal", first + i), PARAMETER(":first", first),
+                                       PARAMETER(":kind", note_kind_text(note->kind))));
     if (note->gpu != NOTE_NO_GPU) {
       statement_bind_int(&insert, ":gpu", note->gpu);
     }
@@ -337,11 +339,9 @@ static enum status record_insert_case(struct record *record, const struct pendin
                                       struct error *err) {
   int64_t case_run = 0;
   const struct case_report *report = &pending->report;
-  const uint32_t first = report->visit * NOTE_NUMBERS;
   enum status status = record_insert_case_run(record, pending, &case_run, err);
-  status = THEN(status, record_insert_notes(record, case_run, &pending->outcome.notes, first, err));
-  status = THEN(status, record_insert_notes(record, case_run, &pending->slowed,
-                                            first + pending->outcome.notes.count, err));
+  status = THEN(status, record_insert_notes(record, case_run, &pending->outcome.notes, err));
+  status = THEN(status, record_insert_notes(record, case_run, &pending->slowed, err));
   status = THEN(status, record_insert_trials(record, report, case_run, err));
   status = THEN(status, record_insert_flow_trials(record, report, case_run, err));
   return THEN(status, record_insert_flow_runs(record, report, pending->flow_count, case_run, err));

@@ -528,7 +528,7 @@ static enum status record_add_values(struct record *record, const struct plan *p
                                       PARAMETER(":bench_case", record->bench_cases[i]),
                                       PARAMETER(":median_ns", median_ns[i])),
                            &id, err);
-    status = THEN(status, record_insert_notes(record, id, notes, 0, err));
+    status = THEN(status, record_insert_notes(record, id, notes, err));
   }
   return status == STATUS_OK ? record_end_process(record, 0, at_ns, err) : status;
 }

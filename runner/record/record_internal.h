@@ -78,9 +78,9 @@ enum status record_add_plan(struct record *record, const struct plan *plan,
 /* The same for a run that has its plan: STATUS_INVALID when it is another one. */
 enum status record_match_plan(struct record *record, const struct plan *plan,
                               struct error *err) CHECK_RESULT;
-/* Of a case_run, numbered from first on. */
+/* Of a case_run, behind those of its earlier visits, of which none is repeated. */
 enum status record_insert_notes(struct record *record, int64_t case_run, const struct notes *notes,
-                                uint32_t first, struct error *err) CHECK_RESULT;
+                                struct error *err) CHECK_RESULT;
 enum status record_flush_telemetry(struct record *record, struct error *err) CHECK_RESULT;
 
 /* Forget the run that the record served before. */

@@ -47,13 +47,16 @@ VALUES (:run, :bench_case, 'skipped', :reason, 0);
 INSERT INTO case_run (run, process, bench_case, status, n, median_ns)
 VALUES (:run, :process, :bench_case, 'ok', 1, :median_ns);
 
+-- name: next_note
+SELECT coalesce(max(ordinal) + 1, 0) FROM case_note WHERE case_run = :case_run;
+
 -- name: insert_note
--- Each visit numbers its notes from a multiple of :numbers on, and repeats none of an earlier visit.
+-- Unless it is one of those before :first.
 INSERT INTO case_note (case_run, ordinal, kind, gpu, what, amount, amount2, amount3, amount4)
 SELECT :case_run, :ordinal, :kind, :gpu, :what, :amount, :amount2, :amount3, :amount4
 WHERE NOT EXISTS (
   SELECT 1 FROM case_note n
-  WHERE n.case_run = :case_run AND n.ordinal / :numbers < :ordinal / :numbers
+  WHERE n.case_run = :case_run AND n.ordinal < :first
     AND (n.kind, n.gpu, n.what) IS (:kind, :gpu, :what));
 
 -- name: insert_flow_run

@@ -288,24 +288,25 @@ FIXTURE_TEST(a_refused_case_takes_no_other_along) {
   assert_query(fixture, "select status from v_run", "failed");
 }
 
-/* The report as of a further visit: its second half is new. */
-static const struct case_report *second_visit(struct fixture *fixture, struct visits_found *found) {
-  enum { HALF = 10 };
-  (void)fixture_report(fixture, 0, 1, 2 * HALF);
-  for (uint32_t i = HALF; i < 2 * HALF; i++) {
-    fixture->trials[i].visit = 1;
+/* The report as of a further visit, of which ten trials are new. Sessions count visits anew. */
+static const struct case_report *later_visit(struct fixture *fixture, uint32_t visit,
+                                             struct visits_found *found) {
+  enum { TRIALS = 10 };
+  (void)fixture_report(fixture, 0, 1, TRIALS * (visit + 1));
+  for (uint32_t i = TRIALS; i < TRIALS * (visit + 1); i++) {
+    fixture->trials[i].visit = i / TRIALS;
     fixture->trials[i].elapsed_ns *= 2;
   }
   *found = (struct visits_found){.settled = SETTLED_YES,
-                                 .visits = 2,
+                                 .visits = visit + 1,
                                  .undisturbed_ns = 1e6,
                                  .low_ns = 9e5,
                                  .high_ns = 2e6,
                                  .disturbed_share = 0.25,
                                  .disturbed_most = 1};
   fixture->report.visit = 1;
-  fixture->report.recorded_trials = HALF;
-  fixture->report.recorded_flow_trials = 2 * HALF;
+  fixture->report.recorded_trials = TRIALS * visit;
+  fixture->report.recorded_flow_trials = 2 * TRIALS * visit;
   fixture->report.visits = found;
   return &fixture->report;
 }
@@ -345,7 +346,7 @@ FIXTURE_TEST(visits_go_on_after_a_resume) {
   }
   visits_read_fini(&read);
   assert_ok(record_process_started(record, 0, 2, err), err);
-  assert_ok(record_case(record, &fixture->plan, second_visit(fixture, &found), err), err);
+  assert_ok(record_case(record, &fixture->plan, later_visit(fixture, 1, &found), err), err);
   assert_ok(record_process_ended(record, 0, err), err);
   assert_false(record_read_visits(record, 0, key, &read));
   assert_ok(record_end_run(record, "done", NULL, err), err);
@@ -359,6 +360,43 @@ FIXTURE_TEST(visits_go_on_after_a_resume) {
   assert_query(fixture, "select count(*) from flow_trial", "40");
   /* The middle between the two visits, of which the second took twice as long. */
   assert_query(fixture, "select round(median_ns / 1.8e6, 1) from case_run where n > 0", "1.0");
+}
+
+/* Interrupted after a further visit with a note; the next one has it again, and another. */
+FIXTURE_TEST(notes_of_visits_go_on_after_a_resume) {
+  static const struct note IN_USE = {.kind = NOTE_IN_USE_UNMEASURED, .what = "a program"};
+  static const struct note SHARED = {.kind = NOTE_SHARED_UNNAMED, .gpu = NOTE_NO_GPU};
+  struct record *record = fixture_start(fixture);
+  struct resumed_run resumed = {0};
+  struct visits_found found = {.settled = SETTLED_BUDGET, .visits = 1};
+  struct notes slowed = {0};
+  notes_add(&slowed, &IN_USE);
+  (void)fixture_report(fixture, 0, 1, 10);
+  fixture->report.visits = &found;
+  assert_ok(record_case(record, &fixture->plan, &fixture->report, err), err);
+  (void)later_visit(fixture, 1, &found);
+  fixture->report.slowed = &slowed;
+  assert_ok(record_case(record, &fixture->plan, &fixture->report, err), err);
+  assert_ok(record_end_run(record, "interrupted", NULL, err), err);
+  record_close(record);
+
+  assert_ok(record_open(fixture->path, &record, err), err);
+  assert_ok(record_resume_find(record, "latest", &resumed, err), err);
+  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
+  resumed_run_fini(&resumed);
+  assert_ok(record_process_started(record, 0, 2, err), err);
+  slowed.count = 0;
+  notes_add(&slowed, &SHARED);
+  notes_add(&slowed, &IN_USE);
+  (void)later_visit(fixture, 2, &found);
+  fixture->report.slowed = &slowed;
+  assert_ok(record_case(record, &fixture->plan, &fixture->report, err), err);
+  assert_ok(record_end_run(record, "done", NULL, err), err);
+  record_close(record);
+  assert_query(fixture, "select max(visit) + 1 from v_trial", "3");
+  assert_query(fixture,
+               "select group_concat(kind, ' ') from (select kind from case_note order by ordinal)",
+               "in_use_unmeasured shared_unnamed");
 }
 
 FIXTURE_TEST(interrupted_run_is_resumed) {
