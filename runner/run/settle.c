@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { INTERVAL_TRIALS_MIN = 6 };
+static const struct visits_found VISITED_ONCE = {.visits = 1};
 
 void settle_init(struct settle *settle, const struct plan *plan, bool doubted) {
   *settle = (struct settle){
@@ -40,11 +41,15 @@ static struct settle_case *settle_find(struct settle *settle, uint32_t process, 
   return &settle->cases[case_index];
 }
 
-/* Whether its scenario leaves it to the trials when to stop. */
 static bool settle_may_visit(const struct settle *settle, size_t case_index) {
   const struct measure *measure = &settle->plan->cases[case_index].def.measure;
-  return settle->wanted && measure->min_time_ns == 0 &&
-         measure->trials_max >= INTERVAL_TRIALS_MIN && measure->trials_min < measure->trials_max;
+  return settle->wanted && measure->min_time_ns == 0 && measure->trials_max >= INTERVAL_TRIALS_MIN;
+}
+
+/* Whether its scenario asks for a certain number of trials: it has other visits beside others. */
+static bool settle_follows(const struct settle *settle, size_t case_index) {
+  const struct measure *measure = &settle->plan->cases[case_index].def.measure;
+  return measure->trials_min >= measure->trials_max;
 }
 
 static void *settle_append(void *items, size_t count, const void *more, size_t more_count,
@@ -168,7 +173,8 @@ bool settle_add(struct settle *settle, const struct case_report *report,
   if (status != CASE_OK || !(item->found.precise || may_visit)) {
     item->found = (struct visits_found){.visits = item->found.visits};
   }
-  whole->visits = &item->found;
+  const bool as_asked = settle_follows(settle, report->case_index) && item->found.visits == 1;
+  whole->visits = as_asked && !item->found.precise ? &VISITED_ONCE : &item->found;
   return true;
 }
 
@@ -227,6 +233,9 @@ static void settle_look(struct settle *settle, struct record *resumed) {
       settle_judge_again(settle, i, false);
     }
     item->way = settle_find_way(&plan_case->def);
+    if (settle_follows(settle, i)) {
+      continue;
+    }
     settle_count(&ways[item->way], item);
     if (item->way != WAY_NONE) {
       settle_count(&all, item);
@@ -243,6 +252,18 @@ static void settle_look(struct settle *settle, struct record *resumed) {
   }
 }
 
+/* Whether a case that follows had as many visits as any that leads on such a way. */
+static bool settle_is_abreast(const struct settle *settle, const struct settle_case *item) {
+  uint32_t most = 0;
+  for (size_t i = 0; i < settle->plan->case_count; i++) {
+    const struct settle_case *other = &settle->cases[i];
+    if (other->way == item->way && other->found.visits > most && !settle_follows(settle, i)) {
+      most = other->found.visits;
+    }
+  }
+  return item->found.visits >= most;
+}
+
 bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t process,
                     size_t case_index) {
   const struct settle_case *item = settle_find(settle, process, case_index);
@@ -251,6 +272,9 @@ bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t proc
     settle_look(settle, resumed);
   }
   size_t unsettled = 0;
+  if (settle_follows(settle, case_index) && (!item->noisy || settle_is_abreast(settle, item))) {
+    return false;
+  }
   if (settle->doubted && item->noisy) {
     return item->found.settled != SETTLED_NOT && item->found.visits < VISITS_MAX;
   }
@@ -258,7 +282,7 @@ bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t proc
     return false;
   }
   for (size_t i = 0; i < settle->plan->case_count; i++) {
-    unsettled += settle->cases[i].found.settled == SETTLED_BUDGET;
+    unsettled += settle->cases[i].found.settled == SETTLED_BUDGET && !settle_follows(settle, i);
   }
   return visits_is_open(&item->found, settle->doubted ? 0 : settle->crossing, unsettled);
 }

@@ -8,8 +8,13 @@
  * episode.
  *
  * Not every case has a second visit. One that was within its precision at once needs none; one
- * whose scenario asks for a certain number of trials, or for a certain time, was measured as asked;
- * fewer than six trials never have an interval that could be narrow enough. */
+ * whose scenario asks for a certain time was measured as asked; fewer than six trials never have an
+ * interval that could be narrow enough.
+ *
+ * A case whose scenario asks for a certain number of trials was measured as asked, too. But where
+ * others over the same links are visited again because the host is noisy, it goes with them: it has
+ * as many visits as the one of them that has most, or fewer. So it never keeps a run going, and
+ * after a single visit its result is as without any. */
 #pragma once
 
 #include "engine/case/visits.h"

@@ -229,6 +229,36 @@ TEST_WITH(a_visit_that_crashed_says_so_of_the_case, set_up, tear_down, struct se
   assert_open(set, (bool[]){false, true, true, true});
 }
 
+/* It is noisy and says nothing of the host: others decide when it is visited, and when it is not.
+ */
+TEST_WITH(a_case_with_a_number_of_trials_is_visited_beside_others, set_up, tear_down,
+          struct set *set) {
+  struct case_report whole;
+  set->cases[1].def.measure.trials_min = set->cases[1].def.measure.trials_max;
+  first_round(set, (double[]){0, 0.2, 0, 0});
+  assert_open(set, (bool[]){false, false, false, false});
+  set->settle.looked = false;
+  set->settle.cases[0].visits.trial_count = 0;
+  set->settle.cases[1].visits.trial_count = 0;
+  assert_true(add(set, 0, (struct visit){.ns = 1e6, .scatter = 0.2}, &whole));
+  assert_true(add(set, 1, (struct visit){.ns = 1e6, .scatter = 0.2}, &whole));
+  assert_int_equal(whole.visits->settled, SETTLED_NOT); /* as if there were no visits */
+  assert_int_equal(whole.visits->visits, 1);
+  assert_false(whole.visits->undisturbed_ns > 0);
+  for (uint32_t visit = 1; visit <= 2; visit++) {
+    assert_open(set, (bool[]){true, false, true, false});
+    assert_true(add(set, 0, (struct visit){.number = visit, .ns = 1e6, .scatter = 0.2}, &whole));
+    assert_open(set, (bool[]){true, true, true, false});
+    assert_true(add(set, 1, (struct visit){.number = visit, .ns = 1e6}, &whole));
+    assert_int_equal(whole.visits->visits, visit + 1);
+    assert_true(whole.visits->undisturbed_ns > 0);
+  }
+  assert_true(add(set, 2, (struct visit){.number = 1, .ns = 1e6}, &whole));
+  set->settle.cases[0].found.settled = SETTLED_NOISE; /* the last one is over */
+  set->settle.cases[0].found.narrows = false;
+  assert_open(set, (bool[]){false, false, false, false});
+}
+
 TEST_WITH(who_asks_for_so_many_trials_has_them_and_no_visit, set_up, tear_down, struct set *set) {
   set->cases[0].def.measure.trials_min = 60;
   set->cases[1].def.measure.trials_max = 5;
