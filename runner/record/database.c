@@ -115,6 +115,9 @@ static enum status database_bring_up_to_date(struct database *database, struct e
   if (database->version >= migrate_latest_version()) {
     return STATUS_OK;
   }
+  if (foreign_check_tables(database, err) != STATUS_OK) {
+    return error_prefix(err, "%s: ", database->path);
+  }
   const enum status status = database_copy_and_migrate(database, err);
   return status == STATUS_OK
              ? STATUS_OK
@@ -191,6 +194,7 @@ enum status database_migrate_copy(const char *path, struct error *err) {
   struct database *copy = database_new(path);
   enum status status = database_open_handle(copy, SQLITE_OPEN_READWRITE, DATABASE_BUSY_MS, err);
   status = THEN(status, migrate_check(copy, DATABASE_WRITE, err));
+  status = THEN(status, foreign_check_tables(copy, err));
   status = THEN(status, migrate_run(copy, err));
   database_close(copy);
   return status;

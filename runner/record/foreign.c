@@ -163,11 +163,22 @@ static void foreign_list(const struct objects *found, const struct objects *expe
 
 /* ---- what is done about it ---- */
 
+static const char *foreign_table_text(const struct objects *objects, const char *name) {
+  const size_t i = FIRST_OF(k, objects->count,
+                            strcmp(objects->items[k].type, "table") == 0 &&
+                                strcmp(objects->items[k].name, name) == 0);
+  return i < objects->count ? objects->items[i].text : "";
+}
+
 enum status foreign_check_tables(struct database *database, struct error *err) {
   const int latest = migrate_latest_version();
+  struct objects found = {0};
   struct objects expected = {0};
-  enum status status = foreign_read_expected(
-      database->version < latest ? database->version : latest, &expected, err);
+  enum status status = foreign_read(database, &found, err);
+  status =
+      THEN(status, foreign_read_expected(database->version < latest ? database->version : latest,
+                                         &expected, err));
+  const bool has_text = foreign_table_text(&found, "schema_text")[0] != '\0';
   for (size_t i = 0; i < expected.count && status == STATUS_OK; i++) {
     const struct object *object = &expected.items[i];
     if (strcmp(object->type, "table") != 0) {
@@ -176,18 +187,24 @@ enum status foreign_check_tables(struct database *database, struct error *err) {
     /* SQLite has no such data of a view. */
     const bool view = sqlite3_table_column_metadata(database->handle, "main", object->name, NULL,
                                                     NULL, NULL, NULL, NULL, NULL) != SQLITE_OK;
-    bool found = false;
+    bool refused = false;
     status = database_read(database, "foreign/no_plain_table",
                            PARAMETERS(PARAMETER(":name", object->name), PARAMETER(":view", view)),
-                           NULL, NULL, NULL, &found, err);
-    if (found) {
+                           NULL, NULL, NULL, &refused, err);
+    if (refused) {
       status = error_set(err, STATUS_INVALID,
                          "its %s is not a table whose columns are stored: it was changed by other "
                          "means",
                          object->name);
+    } else if (status == STATUS_OK && !has_text &&
+               strcmp(foreign_table_text(&found, object->name), object->text) != 0) {
+      status = migrate_refuse_schema(
+          database,
+          arena_format(&expected.arena, "its table %s is missing or altered", object->name), err);
     }
   }
   arena_fini(&expected.arena);
+  arena_fini(&found.arena);
   return status;
 }
 
@@ -239,15 +256,17 @@ enum status foreign_check(struct database *database, enum database_access access
   arena_fini(&found.arena);
   status = THEN(status, foreign_list_encoding(database, &list, err));
   const bool foreign = list.text[0] != '\0';
+  if (status == STATUS_OK && (foreign || newer) &&
+      foreign_check_tables(database, err) != STATUS_OK) {
+    status = error_prefix(err, "%s: ", database->path);
+  }
   if (status == STATUS_OK && foreign && access == DATABASE_WRITE) {
     status = error_set(err, STATUS_INVALID,
                        "%s is not written: its schema is not haul's (%s). Drop what others added, "
                        "or copy the results with \"haul merge NEW.db FILE\"",
                        database->path, list.text);
   } else if (status == STATUS_OK && (foreign || newer)) {
-    status = foreign_check_tables(database, err);
-    status = status == STATUS_OK ? foreign_use_own_views(database, err)
-                                 : error_prefix(err, "%s: ", database->path);
+    status = foreign_use_own_views(database, err);
   }
   if (status == STATUS_OK && foreign) {
     database->foreign = strdup(list.text);

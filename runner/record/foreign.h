@@ -16,8 +16,9 @@
  * cannot be used so. */
 enum status foreign_check(struct database *database, enum database_access access,
                           struct error *err) CHECK_RESULT;
-/* STATUS_INVALID: a table of haul's is a view, or has columns that are computed. The error does not
- * name the file. */
+/* STATUS_INVALID: a table of haul's is a view, or has columns that are computed, or, in a file
+ * without the text of its schema (from before 1.4), is not that of its version. The error
+ * does not name the file. */
 enum status foreign_check_tables(struct database *database, struct error *err) CHECK_RESULT;
 
 /* Its objects as schema/results/objects.txt has them, one per line: for the test of that. */

@@ -75,33 +75,14 @@ static enum status merge_look(const char *path, bool *write_ahead, struct error 
 
 /* A newer schema is refused: merging would silently lose what it added. */
 static enum status merge_judge_version(struct database *database, struct error *err) {
-  int application_id = 0;
-  int objects = 0;
-  RETURN_ON_ERROR(migrate_read_version(database, &application_id, &objects, err));
-  if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
-    return error_set(err, STATUS_INVALID,
-                     "it is another program's SQLite database (application id %d)", application_id);
-  }
-  if (database->version < migrate_first_version()) {
-    return error_set(err, STATUS_UNSUPPORTED,
-                     "it was made by a haul from before 0.2.0 (schema %d.%d), whose schema was "
-                     "never released; measure again",
-                     MIGRATE_MAJOR_MINOR(database->version));
-  }
-  RETURN_ON_ERROR(migrate_refuse_virtual(database, err));
-  int latest = migrate_latest_version();
-  if (database->version > latest) {
-    return error_set(
-        err, STATUS_UNSUPPORTED,
-        "it was made by a newer haul (schema %d.%d, this one knows %d.%d); merge with the "
-        "newer haul",
-        MIGRATE_MAJOR_MINOR(database->version), MIGRATE_MAJOR_MINOR(latest));
+  RETURN_ON_ERROR(migrate_check(database, DATABASE_WRITE, err));
+  if (database->version == 0) {
+    return error_set(err, STATUS_NOT_FOUND, "it is an empty database, without results");
   }
   RETURN_ON_ERROR(foreign_check_tables(database, err));
-  RETURN_ON_ERROR(database_refuse_row(
+  return database_refuse_row(
       database, "foreign/encoding", STATUS_INVALID,
-      "its texts are in %s, which haul never writes: it was changed by other means", err));
-  return migrate_check_schema(database, err);
+      "its texts are in %s, which haul never writes: it was changed by other means", err);
 }
 
 static enum status merge_judge_content(struct database *database, struct error *err) {

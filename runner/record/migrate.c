@@ -54,8 +54,8 @@ static const struct row_member VERSION_MEMBERS[] = {ROW_MEMBER(struct version_ro
                                                     ROW_MEMBER(struct version_row, objects),
                                                     {0}};
 
-enum status migrate_read_version(struct database *database, int *application_id, int *objects,
-                                 struct error *err) {
+static enum status migrate_read_version(struct database *database, int *application_id,
+                                        int *objects, struct error *err) {
   struct version_row row = {*application_id, database->version, *objects};
   const enum status status =
       database_read(database, "database/version", NULL, VERSION_MEMBERS, &row, NULL, NULL, err);
@@ -65,24 +65,8 @@ enum status migrate_read_version(struct database *database, int *application_id,
   return status;
 }
 
-static enum status migrate_refuse_newer(const struct database *database, int latest,
-                                        const char *what, struct error *err) {
-  return error_set(err, STATUS_UNSUPPORTED,
-                   "%s was made by a newer haul (schema %d.%d, this one knows %d.%d) and cannot be "
-                   "%s; use the newer haul, or name another database with --db",
-                   database->path, MIGRATE_MAJOR_MINOR(database->version),
-                   MIGRATE_MAJOR_MINOR(latest), what);
-}
-
-static enum status migrate_refuse_older(const struct database *database, struct error *err) {
-  return error_set(err, STATUS_UNSUPPORTED,
-                   "%s was made by a haul from before 0.2.0 (schema %d.%d), whose schema was never "
-                   "released; read it with the haul that made it (\"haul export\" writes CSV), and "
-                   "name another database with --db",
-                   database->path, MIGRATE_MAJOR_MINOR(database->version));
-}
-
-enum status migrate_refuse_virtual(struct database *database, struct error *err) {
+/* Its module would run code. */
+static enum status migrate_refuse_virtual(struct database *database, struct error *err) {
   return database_refuse_row(
       database, "database/virtual_table", STATUS_INVALID,
       "it has a virtual table (%s), which haul never makes and does not open; \"haul merge\" and "
@@ -116,16 +100,13 @@ static struct schema_text migrate_text_of(const struct embedded_file *files, siz
   return text;
 }
 
-/* format: what is not as the version says: "has no table %s". */
-static enum status migrate_refuse_schema(const struct database *database, struct error *err,
-                                         const char *format, const char *table) {
-  (void)error_set(err, STATUS_INVALID, format, table);
-  return error_prefix(err, "it says that it has schema %d.%d, but ",
-                      MIGRATE_MAJOR_MINOR(database->version));
+enum status migrate_refuse_schema(const struct database *database, const char *what,
+                                  struct error *err) {
+  return error_set(err, STATUS_INVALID,
+                   "it says that it has schema %d.%d, but %s: a haul between two releases made it, "
+                   "or other means changed it; use the haul that made it, or another database",
+                   MIGRATE_MAJOR_MINOR(database->version), what);
 }
-#define MIGRATE_REFUSED                                                                            \
-  ": a haul between two releases made it, or other means changed it; use the haul that made it, "  \
-  "or another database"
 
 /* As its own text says. Views are those of the latest version alone: a migration makes them anew.
  */
@@ -140,38 +121,8 @@ static enum status migrate_check_text(struct database *database, struct error *e
   const bool same = strings_equal(found[0], text.migrations) &&
                     (version < migrate_latest_version() || strings_equal(found[1], text.views));
   return same ? STATUS_OK
-              : migrate_refuse_schema(database, err,
-                                      "its tables or views are not those of that schema%s",
-                                      MIGRATE_REFUSED);
-}
-
-struct made_table {
-  const char *name, *columns;
-};
-
-/* Each table of the one has the columns that it has in the other. */
-static enum status migrate_compare_columns(struct database *made, struct database *database,
-                                           struct error *err) {
-  static const struct row_member MEMBERS[] = {
-      ROW_MEMBER_TEXT(struct made_table, name), ROW_MEMBER_TEXT(struct made_table, columns), {0}};
-  SCOPED(arena_fini) struct arena arena = {0};
-  struct made_table *tables = NULL;
-  size_t count = 0;
-  enum status status =
-      DATABASE_READ_ALL(made, "database/columns", NULL, MEMBERS, &arena, tables, count, err);
-  for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-    const char *table = tables[i].name;
-    const char *columns[ROW_WORDS];
-    status = database_read_words(database, "database/columns_of",
-                                 PARAMETERS(PARAMETER(":table", table)), &arena, columns, err);
-    if (status == STATUS_OK && columns[0] == NULL) {
-      status = migrate_refuse_schema(database, err, "has no table %s" MIGRATE_REFUSED, table);
-    } else if (status == STATUS_OK && strcmp(columns[0], tables[i].columns) != 0) {
-      status = migrate_refuse_schema(
-          database, err, "its table %s has other columns than there" MIGRATE_REFUSED, table);
-    }
-  }
-  return status;
+              : migrate_refuse_schema(database, "its tables or views are not those of that schema",
+                                      err);
 }
 
 enum status migrate_make(struct database *made, int version, struct error *err) {
@@ -188,23 +139,43 @@ enum status migrate_make(struct database *made, int version, struct error *err) 
   return status;
 }
 
-/* A file from before its text was kept: as one of its version that is made now. */
-static enum status migrate_check_columns(struct database *database, struct error *err) {
-  struct database made;
-  enum status status = migrate_make(&made, database->version, err);
-  status = THEN(status, migrate_compare_columns(&made, database, err));
-  database_close_handle(&made);
-  return status;
-}
-
-enum status migrate_check_schema(struct database *database, struct error *err) {
+static enum status migrate_check_schema(struct database *database, struct error *err) {
   bool has_text = false;
   const enum status status =
       database_read(database, "database/has_schema_text", NULL, NULL, NULL, NULL, &has_text, err);
   if (status != STATUS_OK || database->version > migrate_latest_version()) {
     return status;
   }
-  return has_text ? migrate_check_text(database, err) : migrate_check_columns(database, err);
+  return has_text ? migrate_check_text(database, err) : STATUS_OK;
+}
+
+/* What its version says; the error does not name the file. */
+static enum status migrate_judge_version(struct database *database, enum database_access access,
+                                         int latest, int application_id, struct error *err) {
+  if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
+    return error_set(err, STATUS_INVALID,
+                     "it is another program's SQLite database (application id %d), and is left as "
+                     "it is; name another file",
+                     application_id);
+  }
+  if (database->version < migrate_first_version()) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "it was made by a haul from before 0.2.0 (schema %d.%d), whose schema was "
+                     "never released; read it with the haul that made it (\"haul export\" writes "
+                     "CSV), or name another file",
+                     MIGRATE_MAJOR_MINOR(database->version));
+  }
+  RETURN_ON_ERROR(migrate_refuse_virtual(database, err));
+  const bool is_major =
+      database->version / MIGRATE_VERSIONS_PER_MAJOR > latest / MIGRATE_VERSIONS_PER_MAJOR;
+  if (is_major || (database->version > latest && access == DATABASE_WRITE)) {
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "it was made by a newer haul (schema %d.%d, this one knows %d.%d) and cannot "
+                     "be %s; use the newer haul, or name another file",
+                     MIGRATE_MAJOR_MINOR(database->version), MIGRATE_MAJOR_MINOR(latest),
+                     is_major ? "used" : "added to or merged, only queried");
+  }
+  return migrate_check_schema(database, err);
 }
 
 static enum status migrate_judge(struct database *database, enum database_access access, int latest,
@@ -222,28 +193,9 @@ static enum status migrate_judge(struct database *database, enum database_access
                      "database",
                      database->path);
   }
-  if (application_id != DATABASE_APPLICATION_ID || database->version < MIGRATE_VERSIONS_PER_MAJOR) {
-    return error_set(err, STATUS_INVALID,
-                     "%s is another program's SQLite database (application id %d), and is left as "
-                     "it is; name another with --db",
-                     database->path, application_id);
-  }
-  if (database->version < migrate_first_version()) {
-    return migrate_refuse_older(database, err);
-  }
-  if (migrate_refuse_virtual(database, err) != STATUS_OK) {
-    return error_prefix(err, "%s: ", database->path);
-  }
-  if (database->version / MIGRATE_VERSIONS_PER_MAJOR > latest / MIGRATE_VERSIONS_PER_MAJOR) {
-    return migrate_refuse_newer(database, latest, "used", err);
-  }
-  if (database->version > latest && access == DATABASE_WRITE) {
-    return migrate_refuse_newer(database, latest, "added to, only queried", err);
-  }
-  if (migrate_check_schema(database, err) != STATUS_OK) {
-    return error_prefix(err, "%s: ", database->path);
-  }
-  return STATUS_OK;
+  return migrate_judge_version(database, access, latest, application_id, err) == STATUS_OK
+             ? STATUS_OK
+             : error_prefix(err, "%s: ", database->path);
 }
 
 enum status migrate_check(struct database *database, enum database_access access,

@@ -20,21 +20,16 @@ int migrate_latest_version(void);
 extern const char *const migrate_views[];
 /* The oldest version that this build knows: that of the first migration. */
 int migrate_first_version(void);
-/* Reads user_version into database->version (0: an empty file). objects: tables,
- * indices and views. */
-enum status migrate_read_version(struct database *database, int *application_id, int *objects,
-                                 struct error *err) CHECK_RESULT;
-/* STATUS_INVALID: it has a virtual table, which no haul makes and which runs code of its module
- * ("it has ..."). */
-enum status migrate_refuse_virtual(struct database *database, struct error *err) CHECK_RESULT;
 /* An empty database of a version, in memory and without views; for database_close_handle(). */
 enum status migrate_make(struct database *made, int version, struct error *err) CHECK_RESULT;
-/* STATUS_INVALID: it is not of the schema that its version, which this build knows, stands for:
- * made between two releases, or changed by other means ("it says ..."). From 1.4 on the file has a
- * hash of the text of its schema; of an earlier one the columns are compared. */
-enum status migrate_check_schema(struct database *database, struct error *err) CHECK_RESULT;
-/* The same as migrate_read_version(), and judges it. STATUS_INVALID: another program's database,
- * or of no released schema; STATUS_UNSUPPORTED: too new or too old to be used so. */
+/* STATUS_INVALID: it is not of the schema that its version stands for, made between two releases or
+ * changed by other means: "it says that it has schema 1.3, but WHAT". */
+enum status migrate_refuse_schema(const struct database *database, const char *what,
+                                  struct error *err) CHECK_RESULT;
+/* Reads the version, and judges it. STATUS_INVALID: another program's database, or the hash of its
+ * schema, which files have from 1.4 on, is of no release (foreign_check_tables() judges a file
+ * without one); STATUS_UNSUPPORTED: too new or too old to be used so. The error begins with the
+ * path and ": ". A file that is to be merged is judged as one that is to be written. */
 enum status migrate_check(struct database *database, enum database_access access,
                           struct error *err) CHECK_RESULT;
 /* Apply what is missing, if anything. On failure the database is as it was. */

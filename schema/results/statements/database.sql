@@ -81,16 +81,6 @@ SELECT migrations, views FROM schema_text WHERE version = :version;
 -- name: insert_schema_text
 INSERT INTO schema_text (version, migrations, views) VALUES (:version, :migrations, :views);
 
--- name: columns
--- Of each table.
-SELECT t.name AS name,
-  (SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_table_info(t.name) ORDER BY name)) AS columns
-FROM sqlite_master t WHERE t.type = 'table' ORDER BY t.name;
-
--- name: columns_of
--- Of one, in the same order; NULL: there is no such table.
-SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_table_info(:table) ORDER BY name);
-
 -- name: migration_start
 -- A migration may rebuild tables; references are checked at its end. No effect inside a transaction.
 PRAGMA foreign_keys = OFF;

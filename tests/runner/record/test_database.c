@@ -139,7 +139,7 @@ FIXTURE_TEST(schema_before_first_release_is_refused) {
   fixture_execute(fixture->path, "pragma user_version = 1001");
   assert_refused(fixture->path, DATABASE_READ, STATUS_UNSUPPORTED,
                  "before 0.2.0 (schema 1.1), whose schema was never released; read it with");
-  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, "name another database");
+  assert_refused(fixture->path, DATABASE_WRITE, STATUS_UNSUPPORTED, "name another file");
 }
 
 /* Made by a haul between two releases: the version is one that this haul knows, the tables are not
@@ -151,18 +151,18 @@ FIXTURE_TEST(schema_of_no_release_is_refused) {
     const char *message;
   } FILES[] = {
       {"results-1003.sql", "drop table fleet_node",
-       "results.db: it says that it has schema 1.3, but has no table fleet_node: a haul between "
-       "two "
-       "releases made it, or other means changed it; use the haul that made it"},
+       "results.db: it says that it has schema 1.3, but its table fleet_node is missing or "
+       "altered: "
+       "a haul between two releases made it, or other means changed it; use the haul that made it"},
       {"results-1003.sql", "alter table stream rename column repeat_order to repeats",
-       "has schema 1.3, but its table stream has other columns"},
+       "has schema 1.3, but its table stream is missing or altered"},
       {"results-1002.sql", "alter table run add column mood text",
-       "has schema 1.2, but its table run has other columns"},
+       "has schema 1.2, but its table run is missing or altered"},
       {NULL, "update schema_text set migrations = 'other'",
        "but its tables or views are not those of that schema: a haul between two releases"},
       {NULL, "update schema_text set views = 'other'", "not those of that schema"},
       {NULL, "delete from schema_text", "not those of that schema"},
-      {NULL, "drop table schema_text", "but has no table schema_text"},
+      {NULL, "drop table schema_text", "but its table schema_text is missing or altered"},
   };
   for (size_t i = 0; i < COUNT_OF(FILES); i++) {
     (void)remove(fixture->path);
