@@ -34,7 +34,7 @@ expect_out 'free_share = 0.25'
 expect_out '^31 cases, 2 of them skipped'
 
 small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2
-  --set measure.telemetry=off)
+  --set measure.telemetry=off --set measure.settle_time=off)
 
 begin 'all 28 are measured'
 run_ok run comm-scope/table1 "${small[@]}" --set transfer.size=1MiB --db table.db

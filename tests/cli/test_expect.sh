@@ -189,7 +189,8 @@ HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
 if grep -Eq '87\.[0-9] % of peak \(PCIe 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
 HAUL_EXPECT=mine.toml COLUMNS=50 run run health --db narrow.db --only 'host_to_device' # a line elsewhere
 equal 0 "$(awk 'length($0) > 50' out | wc -l)" 'lines of more than 50 columns'
-HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
+slow_health=(run health --only 'host_to_device' --set measure.settle_time=200ms) # no second visit of a slow link settles it
+HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run "${slow_health[@]}" --db health.db
 expect_code 1
 equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB); gpu2 is 0000:08:00.0' \
   "$(cat out)" 'the line'
@@ -237,8 +238,9 @@ busy_host() { # FACTOR OF THE LINK: others leave 60 to 90 % of it to copies to G
 busy_host 1 >busy.toml
 busy_host 0.5 >busy_half.toml
 expect_health 3 '^cannot tell: host busy or link slow: gpu0, host link: [0-9.]+ GB/s( at best)?, usual 55-55\.2 \(host_to_device/numa0:pinned-gpu0/64MiB\); its trials vary by [0-9.]+ %; run again when the host is quiet$' \
-  busy.toml --db busy.db
-expect_health 1 '^unhealthy: gpu0, host link: 2[0-9.]+ GB/s( at best)?, usual 55-55\.2 ' busy_half.toml --db busy.db
+  busy.toml --db busy.db --set measure.settle_time=1s
+expect_health 1 '^unhealthy: gpu0, host link: 2[0-9.]+ GB/s( at best)?, usual 55-55\.2 ' busy_half.toml --db busy.db \
+  --set measure.settle_time=1s
 run check --expect=mine.toml --db busy.db run:1
 expect_code 3
 expect_out '^cannot tell: host busy or link slow: gpu0, host link: '
@@ -250,7 +252,7 @@ run check --expect=mine.toml --db busy.db run:3
 expect_code 1
 
 begin 'what was measured once more is a part of its run: explain and latest take the whole one'
-HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only 'host_to_device'
+HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run "${slow_health[@]}" --db again.db
 expect_code 1
 expect_value 1 again.db "select run_uuid = (select repeats from v_run where run = 2) from v_run where run = 1"
 HAUL_EXPECT=mine.toml run_ok explain --db again.db
@@ -266,7 +268,7 @@ if command -v sqlite3 >/dev/null; then # short and sure of it, then short and no
   run_ok check --expect=mine.toml --db noisy.db # as health says of it
   expect_out '^all 4 results are as expected'
 fi
-HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run health --db again.db --only host_to_device --json
+HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run "${slow_health[@]}" --db again.db --json
 expect_code 1
 equal 4 "$(grep -c '"case":"host_to_device/' out)" 'rows of JSON, none twice'
 equal '["short", true, 27]' "$(python3 -c 'import json
@@ -425,7 +427,8 @@ from = "host"
 to = 1
 factor = 0.5
 EOT
-HAUL_FAKE_FAULTS=busy.toml HAUL_EXPECT=mine.toml run run health --db busy.db --set measure.idle_wait=1s
+HAUL_FAKE_FAULTS=busy.toml HAUL_EXPECT=mine.toml run run health --db busy.db --set measure.idle_wait=1s \
+  --set measure.settle_time=200ms
 expect_code 1
 expect_err 'gpu1: 1 compute process, 98 % busy: waiting for up to 1 s'
 expect_out "^unhealthy: gpu1: 1 compute process, 98 % busy; gpu1 in use by pid $program \\(sleep\\), 98 % busy; gpu1, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \\(host_to_device/numa0:pinned-gpu1/64MiB\\); gpu1 is 0000:07:00\.0\$"

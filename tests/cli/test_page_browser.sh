@@ -35,7 +35,7 @@ ask() {
 read_answer() { answer=$(grep -Eo 'data-answer="[^"]*"' "$scratch/dom" | head -n 1 | sed 's/data-answer="\(.*\)"/\1/'); }
 answer_is() { equal "$1" "$answer" "$2"; }
 
-small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2 -q)
+small=(--set measure.max_time=1ms --set measure.min_trial=10us --set measure.trials.min=2 --set measure.settle_time=off -q)
 write_pairs '"1MiB"' '"*"' '{ from = "1KiB", to = "1MiB", factor = 4 }'
 on_first pairs.toml -q --processes 1 --db b.db --tag earlier
 on_first pairs.toml -q --processes 4 --db b.db --tag a
