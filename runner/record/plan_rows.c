@@ -3,6 +3,7 @@
 #include "runner/record/selector.h"
 #include "schema/scenario/scenario.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum status record_add_scenario(struct record *record, const struct scenario *scenario, int64_t *id,
@@ -29,6 +30,13 @@ enum status record_add_scenario(struct record *record, const struct scenario *sc
   return status;
 }
 
+/* How much work the case is follows from its definition, but for multiply-adds: each SM of the GPU
+ * does as many of them. */
+static bool record_work_is_of_gpu(const struct case_def *def) {
+  return def->kind == CASE_COMPUTE && def->flow_count > 0 &&
+         def->flows[0].compute.op == COMPUTE_FMA;
+}
+
 static void record_case_def_key(const struct plan_case *planned, char key[CONTENT_KEY_MAX]) {
   const struct case_def *def = &planned->def;
   struct content *content = content_new();
@@ -39,6 +47,10 @@ static void record_case_def_key(const struct plan_case *planned, char key[CONTEN
   content_text(content, def->path);
   content_text(content, host_cache_in_definition(def->measure.host_cache));
   content_text(content, cache_state_text(def->measure.device_cache));
+  if (record_work_is_of_gpu(def)) {
+    SCOPED(memory_free) char *operations = memory_format("%" PRIu64, def->operations);
+    content_text(content, operations);
+  }
   content_finish(content, key);
 }
 

@@ -225,13 +225,21 @@ SELECT 'case ' || i.name AS owner, ' (its definition)' AS part, i.case_key AS ke
 FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
 WHERE x.name = 'bench_case' AND x.known = 0
 UNION ALL
-SELECT 'case ' || i.name, ' (its names)', i.key, (
+SELECT 'case ' || c.name, ' (its names)', c.key, (
     SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
-    FROM json_each(json_array(i.case_key, i.block, i.name, ifnull(i.axes, ''), ifnull(i.path, ''),
-      ifnull(CASE WHEN ifnull(i.host_written, 0) = 0 THEN i.host_cache
-        WHEN i.host_written = 1 AND i.host_cache = 'warm' THEN 'written' END, ''), ifnull(i.device_cache, ''))) t), NULL
-FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
-WHERE x.name = 'bench_case' AND x.known = 0
+    FROM json_each(iif(c.is_fma, json_insert(c.names, '$[#]', CAST(c.operations AS TEXT)), c.names)) t), (
+    SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
+    FROM json_each(c.names) t WHERE c.is_fma)
+FROM (
+  -- Of multiply-adds the key has the number, but not before 1.36.
+  SELECT i.name, i.key, i.operations,
+    json_array(i.case_key, i.block, i.name, ifnull(i.axes, ''), ifnull(i.path, ''),
+      ifnull(CASE WHEN i.host_written = 0 THEN i.host_cache
+        WHEN i.host_written = 1 AND i.host_cache = 'warm' THEN 'written' END, ''), ifnull(i.device_cache, '')) AS names,
+    iif(i.kind = 'compute' AND json_valid(i.definition),
+      json_extract(i.definition, '$.flows[0].compute.op') IS 'fma', 0) AS is_fma
+  FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
+  WHERE x.name = 'bench_case' AND x.known = 0) c
 UNION ALL
 SELECT 'scenario ' || s.name, '', s.key, (
     SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
@@ -288,8 +296,15 @@ WITH
             WITH RECURSIVE matrix (side) AS (VALUES (0) UNION ALL SELECT side + 256 FROM matrix WHERE side < 16384)
             SELECT 2 * max(side) * max(side) * max(side) FROM matrix
             WHERE 4 * side * side <= json_extract(d, '$.flows[0].size_bytes'))
-          -- fma: as many blocks as a part of the GPU takes, which no definition has
-          ELSE nullif(max(w.operations, 1) / 33554432 * 33554432, 0) END
+          -- fma: a block on each SM that it may have, of a GPU of a run that planned it
+          ELSE (
+            SELECT w.operations FROM input.plan_case p
+            JOIN input.run r ON r.id = p.run
+            JOIN input.device g ON g.environment = r.environment AND g.place = 'gpu'
+              AND g.number = json_extract(d, '$.flows[0].source.index')
+            WHERE p.bench_case = w.id AND w.operations = 33554432
+              * max((g.sm_count * json_extract(d, '$.flows[0].compute.sm_percent') + 50) / 100, 1)
+            LIMIT 1) END
         WHEN 'transfer' THEN 0 WHEN 'stream' THEN 0 WHEN 'overhead' THEN 0 ELSE w.operations END AS operations,
       (SELECT count(*) FROM input.flow f WHERE f.bench_case = w.id) IS NOT ifnull(json_array_length(d, '$.flows'), 0)
         OR EXISTS (

@@ -370,9 +370,7 @@ TEST_WITH(no_column_of_a_case_is_believed, set_up, tear_down, struct merging *me
                   strstr(err->message, "CHECK constraint") != NULL);
     } else {
       SCOPED(memory_free) char *merged = content_of(merging->output);
-      /* NULL is also what files of older versions have, and means 0. */
-      const bool is_old = is_null && strcmp(column, "host_written") == 0;
-      if (strcmp(merged, honest) != 0 && !is_old) {
+      if (strcmp(merged, honest) != 0) {
         fail_msg("%s is believed%s", column, is_null ? " to be NULL" : "");
       }
     }
