@@ -62,7 +62,7 @@ static enum status decide_read_scenario(struct decide *decide, struct error *err
   enum status status =
       scenario_parse_recorded(recorded.resolved, recorded.path, command->inputs.overrides,
                               command->inputs.override_count, &decide->scenario, diagnostics);
-  diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
+  say_mistakes(&command->common, diagnostics);
   diagnostics_free(diagnostics);
   if (status != STATUS_OK) {
     return error_set(err, STATUS_INVALID, "the scenario of " RUN_NAME " cannot be measured",

@@ -115,7 +115,7 @@ static enum status verb_import_make_plan(struct command *command, struct import 
                  &import->scenario, diagnostics);
   if (status != STATUS_OK) {
     /* It is shipped: only --size can be wrong. */
-    diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
+    say_mistakes(&command->common, diagnostics);
     status = error_set(err, STATUS_INVALID, "--size %s does not go with the scenario " SCENARIO,
                        options->size != NULL ? options->size : "");
   } else {

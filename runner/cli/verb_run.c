@@ -353,7 +353,7 @@ static enum status verb_run_resume_record(struct command *command, struct run_re
   enum status status = STATUS_OK;
   if (scenario_parse_recorded(resumed->scenario_text, resumed->scenario_path, NULL, 0, &scenario,
                               diagnostics) != STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, use_colour(&command->common, stderr));
+    say_mistakes(&command->common, diagnostics);
     command->code = EXIT_USAGE;
   } else {
     command->code = EXIT_NOT_MEASURED;

@@ -1,6 +1,7 @@
 #include "runner/console/console.h"
 
 #include "runner/table/text.h"
+#include "schema/scenario/scenario.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -189,6 +190,10 @@ void say_error(const struct common_options *options, const char *format, ...) {
   va_start(args, format);
   say_line("error: ", use_colour(options, stderr) ? "1;31" : NULL, format, args);
   va_end(args);
+}
+
+void say_mistakes(const struct common_options *options, const struct diagnostics *diagnostics) {
+  diagnostics_print(diagnostics, stderr, terminal_width(stderr), use_colour(options, stderr));
 }
 
 void say_warning(const struct common_options *options, const char *format, ...) {

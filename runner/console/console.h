@@ -102,6 +102,9 @@ struct curves *plot_open(const struct common_options *options, const struct plot
  * the first, such as commands to copy, stay whole. */
 void say_error(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+struct diagnostics;
+/* Of scenarios and expectations, on stderr as diagnostics_print() has them. */
+void say_mistakes(const struct common_options *options, const struct diagnostics *diagnostics);
 /* Nothing under -q. */
 void say_warning(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -13,7 +13,7 @@ static bool expectations_open_own(struct expectations *expectations,
   if (path != NULL && (named || access(path, F_OK) == 0)) {
     struct diagnostics *diagnostics = diagnostics_new();
     good = expect_load(path, &expectations->files[0], diagnostics) == STATUS_OK;
-    diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
+    say_mistakes(common, diagnostics);
     diagnostics_free(diagnostics);
   }
   return good;

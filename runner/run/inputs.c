@@ -259,7 +259,7 @@ int inputs_read(const struct common_options *common, const char *const *words, s
     valid &= input_read(&inputs->items[i], inputs->overrides, inputs->override_count,
                         &inputs->scenarios[i], diagnostics) == STATUS_OK;
   }
-  diagnostics_print(diagnostics, stderr, use_colour(common, stderr));
+  say_mistakes(common, diagnostics);
   diagnostics_free(diagnostics);
   return valid ? EXIT_DONE : EXIT_USAGE;
 }

@@ -1,8 +1,9 @@
-/* text.h - single values as text: for people, and in full; escaping, and breaking into lines. */
+/* text.h - single values as text: for people, and in full; escaping. */
 #pragma once
 
 #include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
+#include "engine/base/text_wrap.h"
 #include "runner/table/cell.h"
 #include "runner/table/number.h"
 
@@ -30,15 +31,6 @@ void text_cell_exact(struct strbuf *buffer, const struct cell *cell);
 /* Escape sequences of a terminal: of an enum tone (NULL = none), and back to none. */
 const char *text_colour(unsigned tone);
 #define TEXT_COLOUR_OFF "\033[0m"
-/* Columns on a terminal: characters of valid UTF-8. */
-size_t text_width(const char *text);
 /* "a" to "z", then "A" to "Z", beyond TEXT_LETTERS "*": by which things are marked. */
 enum { TEXT_LETTERS = 52 };
 char text_letter(size_t i);
-/* How many bytes of it are at most that wide. */
-size_t text_fit(const char *text, size_t width);
-/* Append the text broken at blanks into lines of that width (0 = no limit), those after the first
- * `indent` columns in, where the first one begins as well. A longer word is left whole, so that it
- * can be copied; cut: it is broken at a joint of a path or name, else anywhere. A number and its
- * unit stay in one line. Several blanks become one. */
-void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut);

@@ -7,7 +7,13 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { WRAPPED_WIDTH_MIN = 12, LISTED_WIDTH_MIN = 20, SEPARATOR_WIDTH = 2, NAMES_LINES = 2 };
+enum {
+  WRAPPED_WIDTH_MIN = 12,
+  LISTED_WIDTH_MIN = 20,
+  SEPARATOR_WIDTH = 2,
+  NAMES_LINES = 2,
+  LINES_PER_COLUMN = 10
+};
 
 const char *text_of_cell(struct table *table, const struct cell *cell) {
   strbuf_clear(&table->scratch);
@@ -238,12 +244,36 @@ static void text_fit_list(const struct table *table, struct text_layout *layout,
   text_find_widest(layout, width, layout->widest);
 }
 
-/* How many lines a cell takes; 0 = it is empty. */
-static size_t text_count_cell_lines(struct table *table, const struct cell *cell, size_t width,
-                                    bool cut) {
-  SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
-  text_wrap(&wrapped, text_of_cell(table, cell), width, 0, cut);
-  return wrapped.length == 0 ? 0 : 1 + SUM_OF(at, wrapped.length, wrapped.text[at] == '\n');
+/* Of how many rows the text below this one is; 0 = the next row has it, too. */
+static size_t text_count_above(const struct text_layout *layout, size_t row) {
+  const struct result_set *rows = layout->rows;
+  const uint64_t hash = text_hash_cell(result_set_cell(rows, row, layout->below), 0);
+  size_t first = row;
+  if (row + 1 < rows->row_count &&
+      text_hash_cell(result_set_cell(rows, row + 1, layout->below), 0) == hash) {
+    return 0;
+  }
+  while (first > 0 && text_hash_cell(result_set_cell(rows, first - 1, layout->below), 0) == hash) {
+    first--;
+  }
+  return row - first + 1;
+}
+
+void text_put_below(struct table *table, const struct text_layout *layout, size_t row, size_t width,
+                    struct strbuf *lines) {
+  SCOPED(strbuf_fini) struct strbuf all = STRBUF(RECORD_MAX);
+  const size_t above = layout->below > 0 ? text_count_above(layout, row) : 0;
+  if (above > 0) {
+    strbuf_append(&all, text_of_cell(table, result_set_cell(layout->rows, row, layout->below)));
+  }
+  if (all.length > 0) {
+    if (above > 1) {
+      strbuf_printf(&all, " (the %zu rows above)", above);
+    }
+    strbuf_printf(lines, "%*s", BELOW_INDENT, "");
+    text_wrap(lines, all.text, width, BELOW_INDENT, false);
+    strbuf_append_char(lines, '\n');
+  }
 }
 
 static size_t text_count_lines(struct table *table, const struct text_layout *layout,
@@ -251,17 +281,19 @@ static size_t text_count_lines(struct table *table, const struct text_layout *la
   const struct result_set *rows = layout->rows;
   size_t all = 0;
   for (size_t row = 0; row < rows->row_count; row++) {
+    SCOPED(strbuf_fini) struct strbuf below = STRBUF(RECORD_MAX);
     size_t most = 1;
     for (size_t i = 0; i < rows->column_count; i++) {
-      const struct cell *cell = result_set_cell(rows, row, i);
-      if (i > 0 && i == layout->below) {
-        all += text_count_cell_lines(table, cell, width - BELOW_INDENT, false);
-      } else if (text_is_shown(layout, i) && text_is_wrapped(layout, i)) {
-        const size_t lines = text_count_cell_lines(table, cell, layout->widest, true);
+      if (text_is_shown(layout, i) && text_is_wrapped(layout, i)) {
+        SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
+        text_wrap(&wrapped, text_of_cell(table, result_set_cell(rows, row, i)), layout->widest, 0,
+                  true);
+        const size_t lines = 1 + SUM_OF(at, wrapped.length, wrapped.text[at] == '\n');
         most = lines > most ? lines : most;
       }
     }
-    all += most;
+    text_put_below(table, layout, row, width, &below);
+    all += most + SUM_OF(at, below.length, below.text[at] == '\n');
   }
   return all;
 }
@@ -277,16 +309,18 @@ static size_t text_find_below(const struct text_layout *layout) {
 }
 
 /* How many lines the way takes, as far as it counts: SIZE_MAX where nothing would say what that
- * column, if it is one, says of single rows. */
+ * column, if it is one, says of single rows. usual: columns that are shown if no way is taken. */
 static size_t text_cost(struct table *table, const struct text_layout *layout, size_t width,
-                        size_t below) {
-  if (text_count_shown(layout) == 0 ||
-      (below > 0 && layout->left_out[below] && !layout->same[below])) {
+                        size_t below, size_t usual) {
+  const size_t shown = text_count_shown(layout);
+  if (shown == 0 || (below > 0 && layout->left_out[below] && !layout->same[below])) {
     return SIZE_MAX;
   }
   const size_t lines = text_count_lines(table, layout, width) + layout->drop_same;
   /* Values are worth a few broken names, and lines below name those that are left out. */
-  return layout->drop_spare ? lines + lines / 4 + NAMES_LINES : lines;
+  const size_t worth = usual > shown ? (usual - shown) * lines / LINES_PER_COLUMN : 0;
+  return !layout->drop_spare ? lines
+                             : lines + (worth < lines / 4 ? worth : lines / 4) + NAMES_LINES;
 }
 
 /* In the way that takes the fewest lines. */
@@ -301,14 +335,15 @@ static void text_lay_out_list(struct table *table, struct text_layout *layout, s
               {.below = true, .drop_spare = true}};
   const size_t below = width / 2 > LISTED_WIDTH_MIN ? text_find_below(layout) : 0;
   text_fit_list(table, layout, width, least);
-  size_t fewest = text_cost(table, layout, width, below);
+  const size_t usual = text_count_shown(layout);
+  size_t fewest = text_cost(table, layout, width, below, usual);
   for (size_t way = 0; way < COUNT_OF(WAYS) && fewest > layout->rows->row_count; way++) {
     struct text_layout other = *layout;
     other.drop_same = WAYS[way].drop_same && layout->rows->row_count > 1;
     other.drop_spare = WAYS[way].drop_spare;
     other.below = WAYS[way].below ? below : 0;
     text_fit_list(table, &other, width, least);
-    const size_t cost = text_cost(table, &other, width, below);
+    const size_t cost = text_cost(table, &other, width, below, usual);
     if (cost < fewest) {
       fewest = cost;
       *layout = other;

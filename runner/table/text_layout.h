@@ -29,6 +29,10 @@ void text_layout_find(struct table *table, const struct result_set *rows,
 /* Whether the column is one of the table, and has texts that are broken at layout->widest. */
 bool text_is_shown(const struct text_layout *layout, size_t column);
 bool text_is_wrapped(const struct text_layout *layout, size_t column);
+/* The lines below that row, if it is the last of rows with the same text there: it stands once, and
+ * says of how many. Nothing where layout->below is 0 or the text empty. */
+void text_put_below(struct table *table, const struct text_layout *layout, size_t row, size_t width,
+                    struct strbuf *lines);
 /* As a terminal shows them; in table->scratch. */
 const char *text_of_cell(struct table *table, const struct cell *cell);
 const char *text_of_heading(struct table *table, size_t column);

@@ -153,17 +153,6 @@ static struct libscols_table *text_lay_out(struct table *table, struct text_layo
   return lines;
 }
 
-static void text_print_below(struct table *table, const struct text_layout *layout, size_t row) {
-  SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
-  const char *text = layout->below == 0
-                         ? ""
-                         : text_of_cell(table, result_set_cell(layout->rows, row, layout->below));
-  if (text[0] != '\0') {
-    text_wrap(&wrapped, text, table->options.width, BELOW_INDENT, false);
-    (void)fprintf(table->options.stream, "%*s%s\n", BELOW_INDENT, "", wrapped.text);
-  }
-}
-
 /* Without the blanks that an empty heading or cell at the end leaves, and with what stands below
  * the rows. */
 static void text_print_lines(struct table *table, const struct text_layout *layout,
@@ -182,7 +171,9 @@ static void text_print_lines(struct table *table, const struct text_layout *layo
     text += length + (text[length] == '\n');
     if (--left == 0) {
       if (row > 0) {
-        text_print_below(table, layout, row - 1);
+        SCOPED(strbuf_fini) struct strbuf below = STRBUF(RECORD_MAX);
+        text_put_below(table, layout, row - 1, table->options.width, &below);
+        (void)fputs(below.text, table->options.stream);
       }
       left = row < layout->rows->row_count ? layout->heights[row] : SIZE_MAX;
       row++;

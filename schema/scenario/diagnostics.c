@@ -2,6 +2,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/strbuf.h"
+#include "engine/base/text_wrap.h"
 
 #include <limits.h>
 #include <locale.h>
@@ -315,48 +316,63 @@ static void diagnostics_print_line(FILE *stream, const struct diagnostic *diagno
   strbuf_fini(&picture.carets);
 }
 
-static void diagnostics_print_escaped(FILE *stream, const char *text) {
+/* Behind `indent` columns, to which further lines are indented. */
+static void diagnostics_print_escaped(FILE *stream, const char *text, unsigned width,
+                                      size_t indent) {
   SCOPED(strbuf_fini) struct strbuf escaped = STRBUF(LINE_MAX_BYTES);
+  SCOPED(strbuf_fini) struct strbuf lines = STRBUF(2 * LINE_MAX_BYTES);
   diagnostics_append_escaped(&escaped, text);
-  (void)fputs(escaped.text, stream);
-}
-
-static void diagnostics_print_help(FILE *stream, const char *opening, const char *text,
-                                   const char *closing, const struct colours *colours) {
-  (void)fprintf(stream, "       %s=%s %s", colours->help, colours->off, opening);
-  diagnostics_print_escaped(stream, text);
-  (void)fprintf(stream, "%s\n", closing);
-}
-
-static void diagnostics_print_one(FILE *stream, const struct diagnostic *diagnostic,
-                                  const struct colours *colours) {
-  const struct position *at = &diagnostic->error.position;
-  (void)fputs(colours->place, stream);
-  diagnostics_print_escaped(stream, at->file == NULL ? "scenario" : at->file);
-  if (at->line > 0) {
-    (void)fprintf(stream, ":%u:%u", at->line, at->column);
+  if (width / 2 > indent) { /* else the place is a long path */
+    text_wrap(&lines, escaped.text, width, indent, false);
   }
-  (void)fprintf(stream, ":%s %serror:%s ", colours->off, colours->error, colours->off);
-  diagnostics_print_escaped(stream, diagnostic->error.message);
-  (void)fputc('\n', stream);
+  (void)fprintf(stream, "%s\n", lines.length > 0 ? lines.text : escaped.text);
+}
+
+static void diagnostics_print_help(FILE *stream, const char *text, unsigned width,
+                                   const struct colours *colours) {
+  static const char MARK[] = "       = ";
+  (void)fprintf(stream, "%s%s%s", colours->help, MARK, colours->off);
+  diagnostics_print_escaped(stream, text, width, strlen(MARK));
+}
+
+static void diagnostics_print_one(FILE *stream, const struct diagnostic *diagnostic, unsigned width,
+                                  const struct colours *colours) {
+  static const char ERROR[] = "error:";
+  SCOPED(arena_fini) struct arena arena = {0};
+  SCOPED(strbuf_fini) struct strbuf place = STRBUF(LINE_MAX_BYTES);
+  const struct position *at = &diagnostic->error.position;
+  diagnostics_append_escaped(&place, at->file == NULL ? "scenario" : at->file);
+  if (at->line > 0) {
+    strbuf_printf(&place, ":%u:%u", at->line, at->column);
+  }
+  strbuf_append_char(&place, ':');
+  (void)fprintf(stream, "%s%s%s %s%s%s ", colours->place, place.text, colours->off, colours->error,
+                ERROR, colours->off);
+  diagnostics_print_escaped(stream, diagnostic->error.message, width,
+                            text_width(place.text) + strlen(ERROR) + 2);
   if (diagnostic->source_line != NULL && diagnostic->source_line[0] != '\0' && at->column > 0 &&
       at->column < INT_MAX) {
     diagnostics_print_line(stream, diagnostic, colours);
   }
   if (diagnostic->suggestion != NULL) {
-    diagnostics_print_help(stream, "did you mean \"", diagnostic->suggestion, "\"?", colours);
+    diagnostics_print_help(stream,
+                           arena_format(&arena, "did you mean \"%s\"?", diagnostic->suggestion),
+                           width, colours);
   }
   if (diagnostic->expected != NULL) {
-    diagnostics_print_help(stream, "expected ", diagnostic->expected, "", colours);
+    diagnostics_print_help(stream, arena_format(&arena, "expected %s", diagnostic->expected), width,
+                           colours);
   }
 }
 
-void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour) {
+void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, unsigned width,
+                       bool colour) {
   /* wcwidth() knows the width of characters only in a UTF-8 locale, whatever the user's is. */
   const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
   const locale_t before = utf8 == (locale_t)0 ? (locale_t)0 : uselocale(utf8);
   for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
-    diagnostics_print_one(stream, diagnostics_at(diagnostics, i), colour ? &coloured : &plain);
+    diagnostics_print_one(stream, diagnostics_at(diagnostics, i), width,
+                          colour ? &coloured : &plain);
   }
   if (utf8 != (locale_t)0) {
     (void)uselocale(before);

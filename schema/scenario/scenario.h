@@ -102,8 +102,10 @@ size_t diagnostics_count(const struct diagnostics *diagnostics);
 size_t diagnostics_mistakes(const struct diagnostics *diagnostics);
 const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, size_t i);
 /* Print as compilers do: file:line:column: error: ..., the line, a caret, the help. Control
- * characters are escaped; the caret is at the right place after tabs and wide characters. */
-void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, bool colour);
+ * characters are escaped; the caret is at the right place after tabs and wide characters. width: of
+ * the terminal, into which all but the line is wrapped; 0 = there is none. */
+void diagnostics_print(const struct diagnostics *diagnostics, FILE *stream, unsigned width,
+                       bool colour);
 
 /* Read a file. STATUS_INVALID: there are new diagnostics, and *scenario is not set; a file that
  * cannot be read (no such file, a directory, not UTF-8, larger than SCENARIO_FILE_MAX) is one

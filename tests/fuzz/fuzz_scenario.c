@@ -68,7 +68,7 @@ static void read_again(const struct scenario *scenario) {
   const enum status status = scenario_parse(scenario->resolved, strlen(scenario->resolved), "again",
                                             NULL, 0, &again, diagnostics);
   if (status != STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, false);
+    diagnostics_print(diagnostics, stderr, 0, false);
   }
   require(status == STATUS_OK, "the resolved text is rejected");
   require(strcmp(scenario->resolved, again->resolved) == 0, "the resolved text changes");
@@ -86,7 +86,7 @@ static void print(const struct diagnostics *diagnostics) {
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   require(stream != NULL, "no memory");
-  diagnostics_print(diagnostics, stream, false);
+  diagnostics_print(diagnostics, stream, 0, false);
   (void)fclose(stream);
   require(length > 0, "nothing is printed");
   for (size_t i = 0; i < length; i++) {

@@ -51,7 +51,7 @@ static inline struct expect_file *parsed(const char *rows) {
   strbuf_printf(&text, "format = 1\n%s%s",
                 strncmp(rows, "[[machine]]", 11) == 0 ? "" : MACHINE_OF(""), rows);
   const enum status status = expect_parse(text.text, text.length, "test", &file, diagnostics);
-  diagnostics_print(diagnostics, stderr, false);
+  diagnostics_print(diagnostics, stderr, 0, false);
   assert_int_equal(status, STATUS_OK);
   return file;
 }

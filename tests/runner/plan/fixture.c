@@ -113,7 +113,7 @@ static void make_plan(struct planned *planned, enum status status,
                       struct diagnostics *diagnostics) {
   struct error err = {.message = ""};
   if (status != STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, false);
+    diagnostics_print(diagnostics, stderr, 0, false);
     fail();
   }
   diagnostics_free(diagnostics);

@@ -151,6 +151,34 @@ TEST(a_list_has_long_remarks_below_its_rows) {
   }
 }
 
+/* Once for rows after one another. */
+TEST(a_list_says_the_same_remark_once) {
+  static const char *const columns[] = {"case", "gbps", "reason"};
+  static const char *const CASES[] = {"device_to_device_read_ce", "device_to_device_read_sm",
+                                      "device_to_device_write_ce", "host_to_device_ce",
+                                      "device_to_device_write_sm"};
+  static const char TWO[] = "needs two GPUs, this machine has 1";
+  struct output output;
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 44, .narrow = "reason"});
+  begin(&output, columns, 3);
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const bool is_skipped = i != 3;
+    add(&output, (struct cell[]){cell_text(CASES[i]), is_skipped ? cell_null() : cell_real(55.35),
+                                 is_skipped ? cell_text(i == 2 ? "too old" : TWO) : cell_null()});
+  }
+  assert_text(finish(&output), "case                        gbps\n"
+                               "device_to_device_read_ce\n"
+                               "device_to_device_read_sm\n"
+                               "    needs two GPUs, this machine has 1 (the\n"
+                               "    2 rows above)\n"
+                               "device_to_device_write_ce\n"
+                               "    too old\n"
+                               "host_to_device_ce          55.35\n"
+                               "device_to_device_write_sm\n"
+                               "    needs two GPUs, this machine has 1\n"
+                               "Indented lines: reason\n");
+}
+
 /* It has them too where other columns, which are needed less, leave no room for it. */
 TEST(a_list_hides_no_long_remark) {
   static const char *const columns[] = {"run", "scenario", "host", "status", "reason"};

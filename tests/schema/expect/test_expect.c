@@ -11,7 +11,7 @@ static struct expect_file *shipped(void) {
   struct expect_file *file = NULL;
   SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   const enum status status = expect_load_shipped(&file, diagnostics);
-  diagnostics_print(diagnostics, stderr, false);
+  diagnostics_print(diagnostics, stderr, 0, false);
   assert_int_equal(status, STATUS_OK);
   return file;
 }
@@ -132,7 +132,7 @@ TEST(mistakes_have_places_and_help) {
                (strstr(expected, CASES[i].help) != NULL || strstr(meant, CASES[i].help) != NULL));
     }
     if (!found) {
-      diagnostics_print(diagnostics, stderr, false);
+      diagnostics_print(diagnostics, stderr, 0, false);
       fail_msg("mistake %zu is not reported as expected", i);
     }
   }

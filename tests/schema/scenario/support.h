@@ -25,7 +25,7 @@ static inline struct scenario *must_parse_with(const char *text,
   struct scenario *scenario = NULL;
   if (scenario_parse(text, strlen(text), "t.toml", overrides, override_count, &scenario,
                      diagnostics) != STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, false);
+    diagnostics_print(diagnostics, stderr, 0, false);
     fail_msg("%zu complaints about:\n%s", diagnostics_count(diagnostics), text);
   }
   assert_int_equal(diagnostics_count(diagnostics), 0);
@@ -75,7 +75,7 @@ static inline void assert_complaint(const struct diagnostics *diagnostics, size_
 static inline void assert_one(const struct diagnostics *diagnostics, unsigned line, unsigned column,
                               const char *message) {
   if (diagnostics_count(diagnostics) != 1) {
-    diagnostics_print(diagnostics, stderr, false);
+    diagnostics_print(diagnostics, stderr, 0, false);
   }
   assert_int_equal(diagnostics_count(diagnostics), 1);
   assert_complaint(diagnostics, 0, diagnostics_at(diagnostics, 0)->error.position.file, line,

@@ -1,10 +1,14 @@
 /* What complaints look like on the screen. */
 #include "support.h"
 
-static char *print(const struct diagnostics *diagnostics, bool colour) {
+static char *print_wide(const struct diagnostics *diagnostics, unsigned width, bool colour) {
   CAPTURE(out);
-  diagnostics_print(diagnostics, out.stream, colour);
+  diagnostics_print(diagnostics, out.stream, width, colour);
   return capture_take(&out);
+}
+
+static char *print(const struct diagnostics *diagnostics, bool colour) {
+  return print_wide(diagnostics, 0, colour);
 }
 
 static void assert_printed(const char *scenario, const char *expected) {
@@ -29,6 +33,19 @@ TEST(a_complaint_shows_line_caret_and_help) {
                  "       |        ^~~\n"
                  "       = did you mean \"min\"?\n"
                  "       = expected one of: min, max\n");
+}
+
+TEST(a_complaint_is_as_wide_as_the_terminal) {
+  SCOPED(diagnostics_free_at)
+  struct diagnostics *diagnostics = must_refuse(HEAD BLOCK "size = 0\n");
+  SCOPED(memory_free) char *text = print_wide(diagnostics, 40, false);
+  assert_string_equal(text, "t.toml:8:8: error: size: 0 is out of\n"
+                            "                   range\n"
+                            "     8 | size = 0\n"
+                            "       |        ^\n"
+                            "       = expected a size such as 65536,\n"
+                            "         \"64KiB\" or \"64kB\", from 1B to\n"
+                            "         64TiB\n");
 }
 
 TEST(carets_stand_under_the_mistake) {

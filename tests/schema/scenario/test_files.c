@@ -33,7 +33,7 @@ static struct scenario *must_load(const char *name) {
   SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
   struct scenario *scenario = NULL;
   if (scenario_load(path_of(name), NULL, 0, &scenario, diagnostics) != STATUS_OK) {
-    diagnostics_print(diagnostics, stderr, false);
+    diagnostics_print(diagnostics, stderr, 0, false);
     fail_msg("%s is refused", name);
   }
   return scenario;

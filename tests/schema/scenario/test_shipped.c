@@ -68,7 +68,7 @@ TEST(every_shipped_scenario_validates) {
     SCOPED(diagnostics_free_at) struct diagnostics *diagnostics = diagnostics_new();
     SCOPED(scenario_free_at) struct scenario *scenario = NULL;
     if (scenario_parse(text, strlen(text), path, NULL, 0, &scenario, diagnostics) != STATUS_OK) {
-      diagnostics_print(diagnostics, stderr, false);
+      diagnostics_print(diagnostics, stderr, 0, false);
       fail_msg("%s is not valid", file->name);
     }
     assert_true(scenario->description[0] != '\0' || !scenarios_runnable(file));

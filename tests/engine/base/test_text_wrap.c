@@ -1,0 +1,12 @@
+#include "engine/base/text_wrap.h"
+
+#include "tests/cmocka.h"
+
+TEST(numbers_keep_their_units) {
+  SCOPED(strbuf_fini) struct strbuf text;
+  strbuf_init(&text, 1000);
+  text_wrap(&text, "L2 (one) 2 MiB; 48.5 GB/s (+12 %), 4 GPUs, 123456789 MiB a lot 2 MiBs", 12, 0,
+            false);
+  assert_string_equal(
+      text.text, "L2 (one)\n2 MiB;\n48.5 GB/s\n(+12 %), 4\nGPUs,\n123456789\nMiB a lot 2\nMiBs");
+}
