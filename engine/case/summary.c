@@ -88,6 +88,33 @@ void summary_of_values(double *values, size_t count, struct summary *summary) {
   }
 }
 
+/* The median of sorted visits, merged, in which a trial weighs the less, the more its visit has:
+ * the middle of the two between which half of the weight ends, or else the one in which it does. */
+static double visits_median(const double *values, const size_t ends[VISITS_MAX], size_t visits) {
+  static const double ROUNDING = 1e-9;
+  size_t taken[VISITS_MAX] = {0};
+  double last = 0;
+  for (double weight = 0;;) {
+    size_t least = VISITS_MAX;
+    const double *next = NULL;
+    for (size_t i = 0, begin = 0; i < VISITS_MAX; begin = ends[i++]) {
+      if (begin + taken[i] < ends[i] && (next == NULL || values[begin + taken[i]] < *next)) {
+        next = &values[begin + taken[i]];
+        least = i;
+      }
+    }
+    if (weight > 0.5 - ROUNDING) {
+      return (last + *next) / 2;
+    }
+    taken[least]++;
+    last = *next;
+    weight += 1 / (double)((ends[least] - (least == 0 ? 0 : ends[least - 1])) * visits);
+    if (weight > 0.5 + ROUNDING) {
+      return last;
+    }
+  }
+}
+
 void summary_of_visits(double *values, const size_t ends[VISITS_MAX], struct summary *summary) {
   double medians[VISITS_MAX];
   size_t visits = 0;
@@ -99,10 +126,11 @@ void summary_of_visits(double *values, const size_t ends[VISITS_MAX], struct sum
       medians[visits++] = sorted_quantile(values + begin, count, 0.5);
     }
   }
+  const double median_ns = visits > 1 ? visits_median(values, ends, visits) : 0;
   summary_of_values(values, begin, summary);
   if (visits > 1) {
     qsort(medians, visits, sizeof *medians, statistics_compare_doubles);
-    summary->median_ns = sorted_quantile(medians, visits, 0.5);
+    summary->median_ns = median_ns;
     summary->median_low_ns = medians[0];
     summary->median_high_ns = medians[visits - 1];
   }

@@ -8,8 +8,11 @@
 enum { VISITS_MAX = 12 };
 
 /* Of the measured trials that are ok, per iteration, in ns. count = 0: all the rest is 0. Of
- * several visits the median is that of the visits' medians, so that each visit has one vote, and
- * its interval their range; the rest is of all trials together. */
+ * several visits the median is that of all trials, weighted so that each visit counts the same:
+ * half of the time was spent below it. The median of the visits' medians varies up to three times
+ * as much, for an episode that takes half of a visit decides about all of it (docs/MEASURE.md). Its
+ * interval is the range of the visits' medians, which always holds it; the rest is of all trials
+ * together. */
 struct summary {
   uint32_t count;
   double median_ns;

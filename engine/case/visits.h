@@ -17,7 +17,8 @@
  *                long enough, and there is no undisturbed rate. It is the mean over the visits of
  *                the mean of their trials near the level. Undisturbed trials vary, so the level
  *                itself is faster than what a quiet host gives, by 0.1 to 0.7 % on three hosts.
- *   typical      the median of the visits' medians: summary.median_ns (engine/case/summary.h)
+ *   typical      the median over all visits, of which each weighs the same: summary.median_ns
+ *                (engine/case/summary.h)
  *
  * Copies in two directions share a link, and the hardware decides how. So one direction may have no
  * level of its own: copies to a GPU by copy engines get what those from it leave, 42 to 50 GB/s on
@@ -42,6 +43,10 @@
  *   - by several visits, if half of the interval is at most VISITS_CLOSE times the square of the
  *     share of undisturbed trials: the more are disturbed, the more another visit may find. Where
  *     the load tells, the same is asked of the mean of the visits.
+ * On a noisy host, a case in which the load tells is never settled. Its rate drifts over seconds to
+ * minutes (means of 6 s on an H100: 45.1, 45.8 and 46.5 GB/s), so that a run does not see how far.
+ * To stop when its visits agree would be to stop at chance. It has all visits that there is time
+ * for, which halves the spread on some hosts, and its interval says how much they differ.
  * Most of the time would go into cases that are settled: their intervals end at some tenths of a
  * percent, and copies both ways by copy engines never come near the precision. So a settled case is
  * visited only while more than an eighth of the cases are not: there others disturb many trials,
@@ -93,7 +98,8 @@ enum { VISITS_PATIENCE = 3, VISITS_VOTES = 4 };
 
 struct visits_found {
   enum settled settled;
-  bool narrows; /* another visit may still narrow the interval */
+  bool narrows;       /* another visit may still narrow the interval */
+  bool without_level; /* its rate drifts, and its host is noisy: no visit settles it */
   uint32_t visits;
   bool precise;           /* the first visit, or its load */
   double undisturbed_ns;  /* per iteration; 0 = not known, and then all below */

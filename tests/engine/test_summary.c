@@ -141,3 +141,32 @@ TEST(each_visit_has_one_vote) {
   assert_near(summary.median_ns, 2);
   assert_near(summary.median_low_ns, 1);
 }
+
+/* Two of three visits are slow for the most part, and all together for 47 % of the time. */
+TEST(a_visit_is_not_slow_as_a_whole) {
+  static const uint64_t times[] = {10, 10, 10, 10, 10, 10, 20, 20, 20, 20, 10, 10, 20, 20, 20};
+  struct trial trials[15];
+  for (uint32_t i = 0; i < 15; i++) {
+    trials[i] = (struct trial){
+        .visit = i / 5, .phase = TRIAL_MEASURE, .iterations = 1, .elapsed_ns = times[i]};
+  }
+  double scratch[15];
+  struct summary summary;
+  summary_of_trials(trials, 15, scratch, &summary);
+  assert_near(summary.median_ns, 10);
+  assert_near(summary.median_low_ns, 10);
+  assert_near(summary.median_high_ns, 20);
+}
+
+TEST(half_of_each_of_two_visits_is_the_middle) {
+  static const uint64_t times[] = {10, 10, 10, 20, 20};
+  struct trial trials[5];
+  for (uint32_t i = 0; i < 5; i++) {
+    trials[i] = (struct trial){
+        .visit = i > 2, .phase = TRIAL_MEASURE, .iterations = 1, .elapsed_ns = times[i]};
+  }
+  double scratch[5];
+  struct summary summary;
+  summary_of_trials(trials, 5, scratch, &summary);
+  assert_near(summary.median_ns, 15);
+}

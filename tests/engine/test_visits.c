@@ -201,8 +201,12 @@ TEST(the_load_says_what_is_undisturbed) {
   assert_false(found.precise);
   assert_near(found.undisturbed_ns, 0, 0);
   for (size_t visits = 4; visits <= VISITS_MAX; visits++) {
-    visits_judge(trials, load_ns, visits * TRIALS, 0.002, true, &found);
+    visits_judge(trials, load_ns, visits * TRIALS, 0.002, false, &found);
     assert_int_equal(found.settled, SETTLED_YES);
+    assert_false(found.without_level);
+    visits_judge(trials, load_ns, visits * TRIALS, 0.002, true, &found); /* it may drift */
+    assert_int_equal(found.settled, visits < VISITS_MAX ? SETTLED_BUDGET : SETTLED_NOISE);
+    assert_true(found.without_level);
     assert_near(found.undisturbed_ns, 1055000, 1);
     assert_near(found.low_ns, 1055000, 1);
     assert_near(found.high_ns, 1055000, 1);
@@ -219,7 +223,7 @@ TEST(the_load_says_what_is_undisturbed) {
     assert_false(found.precise); /* which would be of the first visit */
     assert_near(found.undisturbed_ns, visits < 4 ? 0 : 1055000, 1);
     assert_near(found.disturbed_share, 0, 0);
-    assert_int_equal(found.settled, visits - 2 > 1 ? SETTLED_YES : SETTLED_BUDGET);
+    assert_int_equal(found.settled, visits < VISITS_MAX ? SETTLED_BUDGET : SETTLED_NOISE);
     assert_int_equal(found.narrows, visits < VISITS_MAX && visits - 2 <= VISITS_PATIENCE);
   }
 }
@@ -299,6 +303,12 @@ TEST(settled_cases_are_visited_while_many_are_open) {
        true,
        false},
       {{.settled = SETTLED_BUDGET, .visits = VISITS_PATIENCE + 1}, true, true},
+      {{.settled = SETTLED_BUDGET,
+        .visits = VISITS_MAX - 1,
+        .undisturbed_ns = 1,
+        .without_level = true},
+       true,
+       true},
       {{.settled = SETTLED_NOISE}, false, false},
       {{.settled = SETTLED_NOT}, false, false}};
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
