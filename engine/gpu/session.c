@@ -504,6 +504,11 @@ enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t ad
   status = THEN(status, cuda_session_launch(session, gpu, KERNEL_PATTERN_FILL,
                                             data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
                                             session->gpus[gpu].stream, &arguments, err));
+  return status;
+}
+
+enum status data_gpu_fill_wait(struct cuda_session *session, int32_t gpu, struct error *err) {
+  enum status status = cuda_session_use(session, gpu, err);
   return THEN(status,
               cuda_session_wait(session, session->gpus[gpu].stream, "filling a buffer", err));
 }
@@ -557,23 +562,29 @@ enum status data_gpu_compare_end(struct cuda_session *session, uint64_t verdict,
   return status;
 }
 
-enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
-                             uint64_t size_bytes, uint64_t seed,
-                             struct pattern_compare_result *result, struct error *err) {
+enum status data_gpu_compare_start(struct cuda_session *session, int32_t gpu, uint64_t address,
+                                   uint64_t size_bytes, uint64_t seed, struct error *err) {
   enum status status = cuda_session_use(session, gpu, err);
   RETURN_ON_ERROR(status);
   const struct cuda_driver *driver = &session->driver;
   struct cuda_gpu *state = &session->gpus[gpu];
   if (state->compare_result == 0) {
-    status = cuda_check(driver, driver->cuMemAlloc(&state->compare_result, sizeof *result), err,
-                        "allocating the result of a comparison");
+    status = cuda_check(
+        driver, driver->cuMemAlloc(&state->compare_result, sizeof(struct pattern_compare_result)),
+        err, "allocating the result of a comparison");
   }
   struct pattern_compare_arguments arguments = {
       .address = address, .size_bytes = size_bytes, .seed = seed, .result = state->compare_result};
   status = THEN(status, data_gpu_compare_begin(session, state->compare_result, state->stream, err));
-  status = THEN(status, cuda_session_launch(session, gpu, KERNEL_PATTERN_COMPARE,
-                                            data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
-                                            state->stream, &arguments, err));
+  return THEN(status, cuda_session_launch(session, gpu, KERNEL_PATTERN_COMPARE,
+                                          data_gpu_grid(session, gpu, size_bytes), DATA_BLOCK,
+                                          state->stream, &arguments, err));
+}
+
+enum status data_gpu_compare_finish(struct cuda_session *session, int32_t gpu, uint64_t size_bytes,
+                                    struct pattern_compare_result *result, struct error *err) {
+  const struct cuda_gpu *state = &session->gpus[gpu];
+  enum status status = cuda_session_use(session, gpu, err);
   return THEN(status, data_gpu_compare_end(session, state->compare_result, state->stream,
                                            size_bytes, result, err));
 }
@@ -602,5 +613,7 @@ enum status data_gpu_flush_cache(struct cuda_session *session, int32_t gpu, stru
                    err, "allocating %llu bytes to flush the L2 cache of GPU %d",
                    (unsigned long long)size_bytes, gpu);
   }
-  return THEN(status, data_gpu_fill(session, gpu, state->flush_buffer, size_bytes, 0, false, err));
+  status =
+      THEN(status, data_gpu_fill(session, gpu, state->flush_buffer, size_bytes, 0, false, err));
+  return THEN(status, data_gpu_fill_wait(session, gpu, err));
 }

@@ -33,18 +33,25 @@ enum status cuda_session_free_bytes(struct cuda_session *session, int32_t gpu, u
                                     struct error *err) CHECK_RESULT;
 
 /* Fill, compare and read buffers on a GPU (engine/memory/data.h). Addresses are device addresses
- * that `gpu` reaches; every function returns when the work is done. */
+ * that `gpu` reaches. The first of them returns at once, and its work is done after the second;
+ * every other function returns when the work is done. */
 enum status data_gpu_fill(struct cuda_session *session, int32_t gpu, uint64_t address,
                           uint64_t size_bytes, uint64_t seed, bool complement,
                           struct error *err) CHECK_RESULT;
+enum status data_gpu_fill_wait(struct cuda_session *session, int32_t gpu,
+                               struct error *err) CHECK_RESULT;
 enum status data_gpu_fill_rows(struct cuda_session *session, int32_t gpu,
                                struct pattern_rows_arguments *rows, struct error *err) CHECK_RESULT;
 enum status data_gpu_fill_pieces(struct cuda_session *session, int32_t gpu,
                                  struct pattern_pieces_arguments *pieces,
                                  struct error *err) CHECK_RESULT;
-enum status data_gpu_compare(struct cuda_session *session, int32_t gpu, uint64_t address,
-                             uint64_t size_bytes, uint64_t seed,
-                             struct pattern_compare_result *result, struct error *err) CHECK_RESULT;
+/* In two steps, so that GPUs can compare at the same time. A GPU has one comparison at a time. */
+enum status data_gpu_compare_start(struct cuda_session *session, int32_t gpu, uint64_t address,
+                                   uint64_t size_bytes, uint64_t seed,
+                                   struct error *err) CHECK_RESULT;
+enum status data_gpu_compare_finish(struct cuda_session *session, int32_t gpu, uint64_t size_bytes,
+                                    struct pattern_compare_result *result,
+                                    struct error *err) CHECK_RESULT;
 /* Around a kernel that compares into *verdict (a struct pattern_compare_result in device memory),
  * on its stream, whose context is current: it becomes "nothing differs", and is waited for and
  * read. most: as much as can differ. STATUS_CORRUPT where the verdict itself did not arrive. */
@@ -67,7 +74,7 @@ struct cuda_gpu {
   CUstream stream;                       /* for work outside timed parts */
   bool peer_enabled[MACHINE_GPUS_MAX];
   uint64_t peer_case[MACHINE_GPUS_MAX]; /* the last that asked for it, by session.cases */
-  CUdeviceptr compare_result;           /* of data_gpu_compare(): made at first use */
+  CUdeviceptr compare_result;           /* of data_gpu_compare_start(): made at first use */
   CUdeviceptr flush_buffer; /* of data_gpu_flush_cache(): made at first use, twice the L2 cache */
   /* That processes export, by their numbers (engine/memory/share.h): made or opened at first use.
    */

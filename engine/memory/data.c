@@ -14,6 +14,8 @@ struct data {
   const struct memory_context *context;
   struct thread_team
       *teams[MACHINE_NODES_MAX]; /* by index of the node in the machine; made at first use */
+  bool fills[MACHINE_GPUS_MAX];  /* the GPU was asked to, and nobody waited yet */
+  const struct buffer *compared[MACHINE_GPUS_MAX]; /* by the GPU now; NULL = it does not */
 };
 
 struct data *data_new(const struct memory_context *context) {
@@ -182,6 +184,7 @@ enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t s
   }
   int32_t worker = worker_gpu(buffer, gpu);
   if (worker >= 0) {
+    data->fills[worker] = true;
     return data_gpu_fill(data->context->cuda, worker, buffer->device, size_bytes, seed, complement,
                          err);
   }
@@ -190,6 +193,18 @@ enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t s
                          .seed = seed,
                          .flip = complement ? UINT64_MAX : 0};
   return data_run_on_host(data, buffer, data_fill_work, &job, err);
+}
+
+enum status data_fill_wait(struct data *data, enum status status, struct error *err) {
+  for (int32_t gpu = 0; gpu < MACHINE_GPUS_MAX; gpu++) {
+    if (data->fills[gpu]) {
+      data->fills[gpu] = false;
+      const enum status one =
+          data_gpu_fill_wait(data->context->cuda, gpu, status == STATUS_OK ? err : NULL);
+      status = status == STATUS_OK ? one : status;
+    }
+  }
+  return status;
 }
 
 enum status data_fill_rows(struct data *data, const struct buffer *buffer,
@@ -245,6 +260,37 @@ static enum status read_byte(struct data *data, const struct buffer *buffer, int
   return data_gpu_read(data->context->cuda, worker, buffer->device + offset, byte, 1, err);
 }
 
+enum status data_compare_ahead(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
+                               uint64_t seed, int32_t gpu, struct error *err) {
+  const int32_t worker = worker_gpu(buffer, gpu);
+  if (data_is_lent(data, buffer) || worker < 0 || data->compared[worker] != NULL) {
+    return STATUS_OK;
+  }
+  data->compared[worker] = buffer;
+  return data_gpu_compare_start(data->context->cuda, worker, buffer->device, size_bytes, seed, err);
+}
+
+void data_compare_drop(struct data *data) {
+  struct pattern_compare_result unused;
+  for (int32_t gpu = 0; gpu < MACHINE_GPUS_MAX; gpu++) {
+    if (data->compared[gpu] != NULL) {
+      data->compared[gpu] = NULL;
+      (void)!data_gpu_compare_finish(data->context->cuda, gpu, UINT64_MAX, &unused, NULL);
+    }
+  }
+}
+
+static enum status data_compare_on_gpu(struct data *data, const struct buffer *buffer,
+                                       uint64_t size_bytes, uint64_t seed, int32_t gpu,
+                                       struct pattern_compare_result *result, struct error *err) {
+  const bool begun = data->compared[gpu] == buffer;
+  enum status status = begun ? STATUS_OK
+                             : data_gpu_compare_start(data->context->cuda, gpu, buffer->device,
+                                                      size_bytes, seed, err);
+  data->compared[gpu] = NULL;
+  return THEN(status, data_gpu_compare_finish(data->context->cuda, gpu, size_bytes, result, err));
+}
+
 enum status data_compare(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                          uint64_t seed, int32_t gpu, struct data_difference *difference,
                          struct error *err) {
@@ -256,8 +302,7 @@ enum status data_compare(struct data *data, const struct buffer *buffer, uint64_
   int32_t worker = worker_gpu(buffer, gpu);
   enum status status;
   if (worker >= 0) {
-    status = data_gpu_compare(data->context->cuda, worker, buffer->device, size_bytes, seed,
-                              &result, err);
+    status = data_compare_on_gpu(data, buffer, size_bytes, seed, worker, &result, err);
   } else {
     struct host_job job = {
         .bytes = buffer->host, .size_bytes = size_bytes, .seed = seed, .first_offset = UINT64_MAX};

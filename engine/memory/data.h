@@ -15,9 +15,12 @@ struct data *data_new(const struct memory_context *context);
 void data_free(struct data *data);
 
 /* The first size_bytes of the buffer become the pattern of seed, or its complement (poison: wrong
- * in every byte). gpu: a GPU that may do it for host memory, -1 = host threads. */
+ * in every byte). gpu: a GPU that may do it for host memory, -1 = host threads. GPUs work side by
+ * side, and each does what is asked of it in that order: it is done after data_fill_wait(), which
+ * waits also after an error, and then returns that one. */
 enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                       uint64_t seed, bool complement, int32_t gpu, struct error *err) CHECK_RESULT;
+enum status data_fill_wait(struct data *data, enum status status, struct error *err) CHECK_RESULT;
 
 /* The same for the rows of a shape alone; the bytes between them stay as they are. */
 enum status data_fill_rows(struct data *data, const struct buffer *buffer,
@@ -39,5 +42,11 @@ enum status data_fill_pieces(struct data *data, const struct buffer *buffer,
 enum status data_compare(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                          uint64_t seed, int32_t gpu, struct data_difference *difference,
                          struct error *err) CHECK_RESULT;
+/* Begin what data_compare() will be asked for, if a GPU does it that has nothing else to compare,
+ * so that GPUs work side by side. data_compare() of the same buffers follows in the same order, or
+ * data_compare_drop(). */
+enum status data_compare_ahead(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
+                               uint64_t seed, int32_t gpu, struct error *err) CHECK_RESULT;
+void data_compare_drop(struct data *data);
 /* Evict what the GPU's L2 holds, by writing twice its size to memory of its own. */
 enum status data_flush_gpu_cache(struct data *data, int32_t gpu, struct error *err) CHECK_RESULT;

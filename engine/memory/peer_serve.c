@@ -112,11 +112,14 @@ static enum status peer_on_loan(struct peer *peer, const struct peer_packet *pac
     RETURN_ON_ERROR(
         cuda_session_prepare(peer->context.cuda, 1U << gpu, 1U << KERNEL_MODULE_STRIDED, err));
   }
-  return copy_shape_is_strided(&part->shape)
-             ? data_fill_rows(peer->data, loan, &part->shape, part->seed, packet->complement,
-                              part->gpu, err)
-             : data_fill(peer->data, loan, part->size_bytes, part->seed, packet->complement,
-                         part->gpu, err);
+  if (copy_shape_is_strided(&part->shape)) {
+    return data_fill_rows(peer->data, loan, &part->shape, part->seed, packet->complement, part->gpu,
+                          err);
+  }
+  return data_fill_wait(
+      peer->data,
+      data_fill(peer->data, loan, part->size_bytes, part->seed, packet->complement, part->gpu, err),
+      err);
 }
 
 static bool peer_has_flag(const struct buffer *loan, uint64_t at) {

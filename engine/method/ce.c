@@ -263,6 +263,14 @@ static enum status ce_enqueue(const struct memory_context *context, struct flow_
   return status;
 }
 
+static enum status ce_enqueue_part(const struct memory_context *context, struct flow_run *run,
+                                   uint64_t size_bytes, struct error *err) {
+  return cuda_check(
+      &context->cuda->driver,
+      copy_part(context->cuda, run, run->source, run->target, (struct piece){0}, size_bytes), err,
+      "copying %llu bytes of a repeat", (unsigned long long)size_bytes);
+}
+
 /* The gate occupies the compute engine: without the primer, the first copy's time includes the
  * start of the copy engine, 3 us, and in some processes 1.03 ms (copies of 4 to 64 KiB to an H200,
  * driver 580; not every process shows it). It has buffers of its own,
@@ -288,6 +296,7 @@ const struct method_ops method_ce = {
     .prepare = ce_prepare,
     .release = ce_release,
     .enqueue = ce_enqueue,
+    .enqueue_part = ce_enqueue_part,
     .prime = ce_prime,
     .blocks_host = ce_blocks_host,
 };

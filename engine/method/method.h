@@ -94,6 +94,10 @@ struct method_ops {
    * blocks_host() says so. */
   enum status (*enqueue)(const struct memory_context *context, struct flow_run *run,
                          uint32_t iterations, struct error *err) CHECK_RESULT;
+  /* Event clock only: copy the first bytes of a flow that is one copy, as a last repeat that is not
+   * whole. NULL: it has whole repeats alone. */
+  enum status (*enqueue_part)(const struct memory_context *context, struct flow_run *run,
+                              uint64_t size_bytes, struct error *err) CHECK_RESULT;
   /* Event clock only: enqueue one small operation of the flow's kind, from run->primer to
    * run->primer_target, before the timed part, so that the engine that does the work is already
    * running when the timed part begins. NULL: the engine that holds the gate does the work. */

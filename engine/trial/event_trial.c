@@ -126,6 +126,27 @@ bool event_trial_feeds_loads(const struct event_trial *trial) {
   return feeds;
 }
 
+bool event_trial_splits_loads(const struct event_trial *trial) {
+  bool splits = event_trial_feeds_loads(trial);
+  for (uint32_t i = 0; splits && i < trial->count; i++) {
+    splits = is_measured(trial, i) || (trial->flows[i].rest_end != NULL &&
+                                       !copy_shape_is_strided(&trial->runs[i].flow->shape));
+  }
+  return splits;
+}
+
+/* The part of a repeat that follows the others of load i. */
+static enum status enqueue_rest(struct event_trial *trial, uint32_t i, struct error *err) {
+  struct flow_run *run = &trial->runs[i];
+  const double blocks = (double)run->flow->size_bytes * trial->load_part / PRIMER_BYTES;
+  const uint64_t part_bytes = (uint64_t)ceil(blocks) * PRIMER_BYTES;
+  const uint64_t size_bytes =
+      part_bytes < run->flow->size_bytes ? part_bytes : run->flow->size_bytes;
+  enum status status =
+      methods[run->flow->method]->enqueue_part(trial->context, run, size_bytes, err);
+  return THEN(status, event_trial_record(trial, trial->flows[i].rest_end, i, err));
+}
+
 /* The next repeats of load i. It has paused where the last ones have ended, but the measured flows
  * have not. */
 static enum status feed_load(struct event_trial *trial, uint32_t i, uint32_t repeats, bool *ended,
@@ -166,10 +187,14 @@ static enum status enqueue_work(struct event_trial *trial, uint32_t i, struct er
                              ? trial->load_iterations
                              : EVENT_LOAD_ITERATIONS_MAX;
   const uint32_t repeats = is_measured(trial, i) ? trial->iterations : loads;
-  return trial->flows[i].step_count > 0
-             ? enqueue_steps(trial, i, err)
-             : enqueue_copies(trial, i, repeats * flow_copies(trial->runs[i].flow),
-                              trial->flows[i].end, err);
+  if (trial->flows[i].step_count > 0) {
+    return enqueue_steps(trial, i, err);
+  }
+  enum status status = enqueue_copies(trial, i, repeats * flow_copies(trial->runs[i].flow),
+                                      trial->flows[i].end, err);
+  return status == STATUS_OK && !is_measured(trial, i) && trial->load_part > 0
+             ? enqueue_rest(trial, i, err)
+             : status;
 }
 
 enum status event_trial_enqueue_calls(void *context, uint32_t flow, struct error *err) {
@@ -302,8 +327,9 @@ bool event_trial_loads_run(const struct event_trial *trial) {
   bool run = true;
   for (uint32_t i = 0; i < trial->count; i++) {
     if (!is_measured(trial, i) && trial->runs[i].leader == NULL) {
-      run = run &&
-            event_trial_driver(trial)->cuEventQuery(trial->flows[i].end) == CUDA_ERROR_NOT_READY;
+      const struct event_flow *flow = &trial->flows[i];
+      CUevent last = trial->load_part > 0 ? flow->rest_end : flow->end;
+      run = run && event_trial_driver(trial)->cuEventQuery(last) == CUDA_ERROR_NOT_READY;
     }
   }
   return run;
@@ -337,15 +363,16 @@ static void drain(struct event_trial *trial) {
 }
 
 enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
-                                uint32_t load_iterations, struct error *err) {
+                                double load_iterations, struct error *err) {
   trial->sequence++;
   trial->iterations = iterations;
-  trial->load_iterations = load_iterations;
+  trial->load_iterations = (uint32_t)load_iterations;
+  trial->load_part = load_iterations - trial->load_iterations;
   trial->load_paused = trial->load_cut = false;
   enum status status = STATUS_OK;
   for (uint32_t i = 0; status == STATUS_OK && i < trial->count; i++) {
     status = flow_graph_capture(&trial->flows[i].graph, trial->context, &trial->runs[i],
-                                is_measured(trial, i) ? iterations : load_iterations, err);
+                                is_measured(trial, i) ? iterations : trial->load_iterations, err);
   }
   return THEN(status, enqueue_all(trial, err));
 }
@@ -371,9 +398,8 @@ enum status event_trial_finish(struct event_trial *trial, enum status status,
   return status;
 }
 
-enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
-                            uint32_t load_iterations, struct trial_times *times,
-                            struct error *err) {
+enum status event_trial_run(struct event_trial *trial, uint32_t iterations, double load_iterations,
+                            struct trial_times *times, struct error *err) {
   enum status status = event_trial_enqueue(trial, iterations, load_iterations, err);
   event_trial_open(trial); /* also after an error, so that nothing spins on */
   status = THEN(status, feed_loads(trial, err));

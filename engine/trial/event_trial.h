@@ -51,22 +51,24 @@ enum status event_trial_new(const struct memory_context *context, struct flow_ru
 void event_trial_free(struct event_trial *trial);
 /* Whether event_trial_run() can repeat the loads EVENT_LOAD_FED_MAX times. */
 bool event_trial_feeds_loads(const struct event_trial *trial);
+/* Whether the last repeat of the loads may be a part of one. */
+bool event_trial_splits_loads(const struct event_trial *trial);
 /* False: gating is off, some flow blocks the host, or a stream has too many copies. */
 bool event_trial_is_gated(const struct event_trial *trial);
 /* Add the processors that the threads of the trials could run on; none: they were the caller's. */
 void event_trial_cpus(const struct event_trial *trial, struct cpu_set_bits *cpus);
 /* Measured flows repeat `iterations` times (once where flows share a stream), load flows
- * `load_iterations` times. Returns when every stream is
- * idle; times->flows is valid until the next run. */
-enum status event_trial_run(struct event_trial *trial, uint32_t iterations,
-                            uint32_t load_iterations, struct trial_times *times,
-                            struct error *err) CHECK_RESULT;
+ * `load_iterations` times: a whole number, or at least 1 where event_trial_splits_loads(). The
+ * times of a load are those of its whole repeats. Returns when every stream is idle; times->flows
+ * is valid until the next run. */
+enum status event_trial_run(struct event_trial *trial, uint32_t iterations, double load_iterations,
+                            struct trial_times *times, struct error *err) CHECK_RESULT;
 /* The same in steps, for a trial that has host threads as well (engine/trial/host_trial.h): enqueue
  * everything behind the closed gate; open the gate; ask whether all flows have ended; collect the
  * times. After an error of event_trial_enqueue(), still open and finish. event_trial_finish() waits
  * for all streams, also when status is not OK, which it then returns. */
 enum status event_trial_enqueue(struct event_trial *trial, uint32_t iterations,
-                                uint32_t load_iterations, struct error *err) CHECK_RESULT;
+                                double load_iterations, struct error *err) CHECK_RESULT;
 void event_trial_open(struct event_trial *trial);
 /* Whether every load flow is still at work. */
 bool event_trial_loads_run(const struct event_trial *trial);

@@ -15,6 +15,7 @@ struct gate_page {
 struct event_flow {
   CUevent start;
   CUevent end;
+  CUevent rest_end;    /* of the part of a repeat after it; NULL: the flow is never split */
   uint32_t first_step; /* of the stream that it leads */
   uint32_t step_count; /* 0: it leads none */
   bool follows;        /* another flow leads the stream that it shares */
@@ -48,6 +49,7 @@ struct event_trial {
   struct enqueuers *enqueuers;          /* NULL: the caller enqueues */
   uint32_t sequence;                    /* number of the trial: the value that opens its gate */
   uint32_t iterations, load_iterations; /* of the trial */
+  double load_part;                     /* of a repeat, after those */
   bool load_paused; /* some load had ended before its next repeats were enqueued */
   bool load_cut;    /* they have fewer repeats, as the measured flows had ended */
   CUevent final;

@@ -132,6 +132,9 @@ static enum status create_streams_and_events(struct event_trial *trial, struct e
     if (shared_stream(trial, i) == 0) {
       status = create_event(trial, i, &trial->flows[i].start, err);
       status = THEN(status, create_event(trial, i, &trial->flows[i].end, err));
+      if (!is_measured(trial, i) && methods[trial->runs[i].flow->method]->enqueue_part != NULL) {
+        status = THEN(status, create_event(trial, i, &trial->flows[i].rest_end, err));
+      }
     } else if (trial->flows[i].step_count > 0) {
       status = create_step_events(trial, i, err);
     }
@@ -268,6 +271,9 @@ void event_trial_free(struct event_trial *trial) {
     }
     if (trial->flows[i].end != NULL && shared_stream(trial, i) == 0) {
       (void)driver->cuEventDestroy(trial->flows[i].end);
+    }
+    if (trial->flows[i].rest_end != NULL) {
+      (void)driver->cuEventDestroy(trial->flows[i].rest_end);
     }
     if (run->stream != NULL && find_sharer(trial, i) == i) {
       (void)driver->cuStreamDestroy(run->stream);

@@ -15,8 +15,9 @@
 
 enum { HOST_ITERATIONS_MAX = 1 << 20 };
 
-/* How much longer the load flows are at first: enough where they are as fast as what they load. */
-static const double LOAD_FACTOR_FIRST = 1.25;
+/* How much longer the load flows are than the measured ones, at first as if they were as fast. */
+static const double LOAD_FACTOR = 1.25;
+enum { LOAD_SPLIT_MAX = 16 /* from so many repeats on they are whole */ };
 
 struct transfer {
   struct engine *engine;
@@ -29,8 +30,9 @@ struct transfer {
   struct event_trial *event;     /* of flows on GPU streams alone; else NULL */
   struct mixed_trial *mixed;     /* of some on streams and some on host threads; else NULL */
   struct flow_times *host_times; /* of the host clock */
-  uint32_t load_iterations;      /* of the last trial */
+  double load_iterations;        /* of the last trial */
   double load_factor;            /* repeats of the load flows for one of the measured ones */
+  bool load_fitted;              /* to the rates of all flows */
   bool has_load;
 };
 
@@ -280,7 +282,7 @@ static enum status fill_sources(const struct transfer *transfer, struct error *e
                          data_gpu(run), err);
     }
   }
-  return status;
+  return data_fill_wait(transfer->engine->data, status, err);
 }
 
 /* Of buffers that a processor has and that are large enough to tell; of others once per engine. */
@@ -321,7 +323,7 @@ static enum status set_up_beside(struct engine *engine, const struct case_def *d
   transfer->engine = engine;
   transfer->def = def;
   transfer->outcome = outcome;
-  transfer->load_factor = own == NULL ? LOAD_FACTOR_FIRST : 0; /* of other work: found out */
+  transfer->load_factor = own == NULL ? LOAD_FACTOR : 0; /* of other work: found out */
   transfer->run_count = def->flow_count + (own != NULL);
   if (own != NULL && own->reservation != NULL) {
     transfer->reservation = *own->reservation; /* loads take other processors */
@@ -504,7 +506,8 @@ static void take_host_times(const struct transfer *transfer, struct trial_times 
 static enum status run_flows(struct transfer *transfer, uint32_t iterations,
                              struct trial_times *times, struct error *err) {
   if (transfer->mixed != NULL) {
-    return mixed_trial_run(transfer->mixed, iterations, transfer->load_iterations, times, err);
+    return mixed_trial_run(transfer->mixed, iterations, (uint32_t)transfer->load_iterations, times,
+                           err);
   }
   if (transfer->event != NULL) {
     enum status status =
@@ -518,27 +521,38 @@ static enum status run_flows(struct transfer *transfer, uint32_t iterations,
   return host_trial_run(transfer->runs, transfer->run_count, iterations, times, err);
 }
 
-/* Of the load that copies most in one. */
 static uint32_t load_repeats_max(const struct transfer *transfer) {
-  uint32_t copies = 1;
   if (transfer->event != NULL && event_trial_feeds_loads(transfer->event)) {
     return EVENT_LOAD_FED_MAX;
   }
-  for (uint32_t i = 0; i < transfer->def->flow_count; i++) {
-    const struct flow *flow = &transfer->def->flows[i];
-    copies = flow->role == FLOW_LOAD && flow_copies(flow) > copies ? flow_copies(flow) : copies;
-  }
+  const uint32_t copies = transfer_load_copies(transfer->def);
   return copies < EVENT_LOAD_ITERATIONS_MAX ? EVENT_LOAD_ITERATIONS_MAX / copies : 1;
 }
 
-/* At least one repeat more than the measured flows have, and as few as outlast them: the trial
- * waits for what runs on after the window. */
-static uint32_t load_repeats(const struct transfer *transfer, uint32_t iterations) {
-  double wanted = ceil(iterations * transfer->load_factor);
-  double least = transfer->run_count > transfer->def->flow_count ? 1 : iterations + 1.0;
-  double repeats = wanted > least ? wanted : least;
-  const uint32_t most = load_repeats_max(transfer);
-  return repeats < most ? (uint32_t)repeats : most;
+static bool splits_loads(const struct transfer *transfer) {
+  return transfer->event != NULL && transfer->run_count == transfer->def->flow_count &&
+         event_trial_splits_loads(transfer->event);
+}
+
+/* As few as outlast the measured flows: the trial waits for what runs on after the window. Where
+ * they are whole, at least one more than these have. */
+static double load_repeats(const struct transfer *transfer, uint32_t iterations) {
+  const double wanted = iterations * transfer->load_factor;
+  if (wanted < LOAD_SPLIT_MAX && splits_loads(transfer)) {
+    return fmax(wanted, 1);
+  }
+  const double least = transfer->run_count > transfer->def->flow_count ? 1 : iterations + 1.0;
+  return fmin(fmax(ceil(wanted), least), load_repeats_max(transfer));
+}
+
+/* By the first trial whose loads outlasted it. */
+static void fit_loads(struct transfer *transfer, uint32_t iterations,
+                      const struct trial_times *times) {
+  const double load_ns = transfer_fastest_load_ns(transfer->def, times->flows);
+  transfer->load_fitted = load_ns > 0;
+  if (transfer->load_fitted) {
+    transfer->load_factor = LOAD_FACTOR * (double)times->window_ns / (load_ns * iterations);
+  }
 }
 
 /* Where a GPU runs one thing at a time, for which gates are switched off, no load outlasts. */
@@ -570,6 +584,9 @@ static enum status transfer_run(void *state, uint32_t iterations, struct trial_t
     }
     transfer->load_factor = 1.5 * transfer->load_iterations / iterations;
     times->again = true;
+  } else if (transfer->has_load && !transfer->load_fitted && !times->gate_timed_out &&
+             splits_loads(transfer)) {
+    fit_loads(transfer, iterations, times);
   }
   return after_trial(transfer, err);
 }
@@ -585,39 +602,55 @@ static enum status transfer_poison(void *state, struct error *err) {
       status = transfer_fill(transfer, i, run->target, true, err);
     }
   }
-  return status;
+  return data_fill_wait(transfer->engine->data, status, err);
+}
+
+/* Whether its target is compared with the pattern. */
+static bool is_compared(const struct flow_run *run) {
+  return run->flow->role == FLOW_MEASURED && transfer_ops(run->flow)->verify == NULL;
+}
+
+static enum status compare_flow(const struct transfer *transfer, uint32_t i, struct error *err) {
+  const struct flow_run *run = &transfer->runs[i];
+  const uint64_t size_bytes = transfer_buffer_bytes(run->flow);
+  struct data_difference difference;
+  RETURN_ON_ERROR(data_compare(transfer->engine->data, run->target, size_bytes, seed_of(i),
+                               data_gpu(run), &difference, err));
+  if (difference.bad_bytes != 0) {
+    char place[96] = "";
+    if (flow_is_scattered(run->flow)) {
+      pieces_describe(run, difference.first_offset, place, sizeof place);
+    }
+    return error_set(err, STATUS_CORRUPT,
+                     "flow %u: %llu of %llu bytes differ, the first at offset %llu%s%s: expected "
+                     "0x%02x, found 0x%02x",
+                     i, (unsigned long long)difference.bad_bytes, (unsigned long long)size_bytes,
+                     (unsigned long long)difference.first_offset, place[0] != '\0' ? ", " : "",
+                     place, difference.expected, difference.found);
+  }
+  return STATUS_OK;
 }
 
 static enum status transfer_verify(void *state, struct error *err) {
   const struct transfer *transfer = state;
-  for (uint32_t i = 0; i < transfer->def->flow_count; i++) {
+  struct data *data = transfer->engine->data;
+  enum status status = STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->def->flow_count; i++) {
     const struct flow_run *run = &transfer->runs[i];
-    struct data_difference difference;
-    if (run->flow->role != FLOW_MEASURED) {
-      continue;
-    }
-    if (transfer_ops(run->flow)->verify != NULL) {
-      RETURN_ON_ERROR(transfer_ops(run->flow)->verify(&transfer->engine->context, run, err));
-      continue;
-    }
-    const uint64_t size_bytes = transfer_buffer_bytes(run->flow);
-    enum status status = data_compare(transfer->engine->data, run->target, size_bytes, seed_of(i),
-                                      data_gpu(run), &difference, err);
-    RETURN_ON_ERROR(status);
-    if (difference.bad_bytes != 0) {
-      char place[96] = "";
-      if (flow_is_scattered(run->flow)) {
-        pieces_describe(run, difference.first_offset, place, sizeof place);
-      }
-      return error_set(err, STATUS_CORRUPT,
-                       "flow %u: %llu of %llu bytes differ, the first at offset %llu%s%s: expected "
-                       "0x%02x, found 0x%02x",
-                       i, (unsigned long long)difference.bad_bytes, (unsigned long long)size_bytes,
-                       (unsigned long long)difference.first_offset, place[0] != '\0' ? ", " : "",
-                       place, difference.expected, difference.found);
+    if (is_compared(run)) {
+      status = data_compare_ahead(data, run->target, transfer_buffer_bytes(run->flow), seed_of(i),
+                                  data_gpu(run), err);
     }
   }
-  return STATUS_OK;
+  for (uint32_t i = 0; status == STATUS_OK && i < transfer->def->flow_count; i++) {
+    const struct flow_run *run = &transfer->runs[i];
+    status = is_compared(run) ? compare_flow(transfer, i, err)
+             : run->flow->role == FLOW_MEASURED
+                 ? transfer_ops(run->flow)->verify(&transfer->engine->context, run, err)
+                 : STATUS_OK;
+  }
+  data_compare_drop(data);
+  return status;
 }
 
 /* workload_path() has given those of the flows. */

@@ -245,3 +245,23 @@ void transfer_memory_needs(const struct case_def *def, uint64_t *host_bytes,
 enum clock transfer_clock(const struct case_def *def) {
   return !transfer_is_on_streams(def) || transfer_is_scattered(def) ? CLOCK_HOST : CLOCK_EVENT;
 }
+
+uint32_t transfer_load_copies(const struct case_def *def) {
+  uint32_t copies = 1;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    const struct flow *flow = &def->flows[i];
+    copies = flow->role == FLOW_LOAD && flow_copies(flow) > copies ? flow_copies(flow) : copies;
+  }
+  return copies;
+}
+
+double transfer_fastest_load_ns(const struct case_def *def, const struct flow_times *times) {
+  double fastest_ns = 0;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    if (def->flows[i].role == FLOW_LOAD && times[i].iterations > 0) {
+      const double repeat_ns = (double)times[i].elapsed_ns / (double)times[i].iterations;
+      fastest_ns = fastest_ns > 0 && fastest_ns < repeat_ns ? fastest_ns : repeat_ns;
+    }
+  }
+  return fastest_ns;
+}

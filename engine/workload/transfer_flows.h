@@ -34,3 +34,8 @@ bool transfer_is_scattered(const struct case_def *def);
 uint32_t transfer_partner(const struct case_def *def, uint32_t flow);
 /* Some flows are timed by events and some by the host's clock. */
 bool transfer_is_mixed(const struct case_def *def);
+/* Copies in a repeat of the load that has most; 1 without a load. */
+uint32_t transfer_load_copies(const struct case_def *def);
+/* What a repeat of the fastest load took in a trial, of the times of all flows; 0 = none was timed.
+ */
+double transfer_fastest_load_ns(const struct case_def *def, const struct flow_times *times);

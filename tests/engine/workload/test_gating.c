@@ -73,6 +73,19 @@ TEST(load_is_repeated_more_often_than_what_it_loads, struct fixture *fixture) {
   assert_false(notes_have(&fixture->outcome.notes, NOTE_LOAD_PAUSED));
 }
 
+/* It copies twice as often as what it loads, and by a quarter longer: 7.5 repeats, of which 7 have
+ * a time. */
+TEST(load_outlasts_what_it_loads_by_a_quarter, struct fixture *fixture) {
+  struct flow flows[2];
+  struct case_def def = beside_small_load(flows);
+  flows[1].size_bytes = flows[0].size_bytes / 2;
+  def.measure.iterations = 3;
+  fixture_run_ok(fixture, &def);
+  const struct flow_trial *load = &fixture->flow_trials[fixture->flow_trial_count - 1];
+  assert_int_equal(load->flow, 1);
+  assert_int_equal(load->iterations, 7);
+}
+
 /* Only the gate lets them start together. */
 TEST(host_threads_beside_gpus_need_the_gate, struct fixture *fixture) {
   struct flow flows[] = {

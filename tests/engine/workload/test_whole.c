@@ -34,6 +34,22 @@ TEST(half_a_duplex_is_corrupt, struct fixture *fixture) {
   fixture_run_ok(fixture, &def);
 }
 
+/* GPUs compare at the same time, each of them one target after the other; what is left when one is
+ * wrong is no part of the next case. */
+TEST(of_many_targets_the_corrupt_one_is_named, struct fixture *fixture) {
+  const struct flow lost = between_gpus(METHOD_CE, 1, 0, DROPPED_BYTES);
+  for (uint32_t at = 0; at < 4; at++) {
+    char which[32];
+    struct flow flows[] = {between_gpus(METHOD_CE, 0, 1, MIB), between_gpus(METHOD_CE, 2, 1, MIB),
+                           between_gpus(METHOD_CE, 3, 0, MIB), between_gpus(METHOD_CE, 3, 1, MIB)};
+    struct case_def def = fixture_transfer(flows, 4);
+    fixture_run_ok(fixture, &def);
+    flows[at] = lost;
+    (void)snprintf(which, sizeof which, "flow %u: %d of ", at, DROPPED_BYTES);
+    is_corrupt(fixture, flows, 4, which);
+  }
+}
+
 /* What a kernel does whose reads were optimised away. */
 TEST(a_kernel_that_copies_nothing_is_corrupt, struct fixture *fixture) {
   struct flow flow = between_gpus(METHOD_SM, 3, 1, 100000);
