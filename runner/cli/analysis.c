@@ -71,10 +71,12 @@ static enum status analysis_check_sides(struct command *command,
   }
   const bool differ = scenarios[SIDE_A] != NULL && scenarios[SIDE_B] != NULL &&
                       strcmp(scenarios[SIDE_A], scenarios[SIDE_B]) != 0;
-  return differ ? error_set(err, STATUS_UNSUPPORTED,
-                            "nothing to compare: run %lld is of %s, run %lld of %s",
-                            (long long)runs[SIDE_A], scenarios[SIDE_A], (long long)runs[SIDE_B],
-                            scenarios[SIDE_B])
+  return differ ? error_set(
+                      err, STATUS_UNSUPPORTED,
+                      "nothing to compare: run %lld is of %s, run %lld of %s; name two runs of one "
+                      "scenario (haul list shows the runs)",
+                      (long long)runs[SIDE_A], scenarios[SIDE_A], (long long)runs[SIDE_B],
+                      scenarios[SIDE_B])
                 : STATUS_OK;
 }
 

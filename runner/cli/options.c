@@ -377,6 +377,11 @@ static size_t options_find(const struct verb *verb, const char *name,
   return count;
 }
 
+/* What its value is, in words where they are known. */
+static const char *options_wanted(const struct verb_option *option) {
+  return option->needs != NULL && option->names == NULL ? option->needs : option->argument;
+}
+
 static error_t options_take(int key, char *arg, struct argp_state *state) {
   struct command *command = state->input;
   const struct verb *verb = command->verb;
@@ -408,7 +413,7 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
                      "haul %s has no option --%s", verb->name, option->name);
       OPTIONS_REFUSE(
           arg != NULL && strncmp(arg, "--", 2) == 0 && options_find(verb, arg + 2, &next) == 1,
-          state, "--%s needs %s, and %s is an option", option->name, option->argument, arg);
+          state, "--%s needs %s, and %s is an option", option->name, options_wanted(option), arg);
       OPTIONS_REFUSE(!option->take(&use), state,
                      option->needs != NULL ? "--%s needs %s, not \"%s\""
                                            : "--%s needs a value that is not empty",
@@ -464,7 +469,7 @@ static bool options_check_long(const struct verb *verb, const struct argp_state 
   }
   OPTIONS_REFUSE(option->argument == NULL && value, state, "--%s takes no value", option->name);
   OPTIONS_REFUSE(option->argument != NULL && !value && is_last, state, "--%s needs %s",
-                 option->name, option->argument);
+                 option->name, options_wanted(option));
   return option->argument != NULL && !value;
 }
 
@@ -479,7 +484,7 @@ static bool options_check_short(const struct verb *verb, const struct argp_state
                    "unknown option \"-%c\"", *letter);
     if (option != NULL && option->argument != NULL) {
       OPTIONS_REFUSE(letter[1] == '\0' && is_last, state, "-%c needs %s", *letter,
-                     option->argument);
+                     options_wanted(option));
       return letter[1] == '\0';
     }
   }

@@ -43,9 +43,10 @@ static enum status verb_delete_look(struct command *command, const struct run_re
     }
   }
   if (ask) {
-    say_note(&command->common, "run %lld of %s, %s%s%s: %lld results", (long long)run->id,
+    say_note(&command->common, "run %lld of %s, %s%s%s: %lld %s", (long long)run->id,
              found.scenario, found.started_at, found.tag != NULL ? ", tag " : "",
-             found.tag != NULL ? found.tag : "", (long long)found.results);
+             found.tag != NULL ? found.tag : "", (long long)found.results,
+             strings_plural((size_t)found.results, "result", "results"));
   }
   return STATUS_OK;
 }

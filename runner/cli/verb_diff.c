@@ -89,7 +89,9 @@ static enum status verb_diff_compare_default(struct command *command, struct com
   if (status == STATUS_UNSUPPORTED && sides.before.id == 0) {
     RETURN_ON_ERROR(
         run_scenario_read(command->database, sides.latest.id, &command->arena, &recorded, err));
-    return error_set(err, STATUS_UNSUPPORTED, "nothing to compare: run %lld is the only run of %s",
+    return error_set(err, STATUS_UNSUPPORTED,
+                     "nothing to compare: run %lld is the only run of %s; measure again, or name "
+                     "two runs (haul list shows them)",
                      (long long)sides.latest.id, recorded.name);
   }
   say_note(&command->common, "comparing %s (A) with %s (B)%s", names[SIDE_A], names[SIDE_B],

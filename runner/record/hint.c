@@ -1,6 +1,7 @@
 #include "runner/record/hint.h"
 
 #include "runner/record/rows.h"
+#include "runner/record/saved.h"
 #include "schema/scenario/nearest.h"
 
 #include <ctype.h>
@@ -78,6 +79,10 @@ static const char *hint_view(struct database *database, const char *sql, struct 
 }
 
 static const char *hint_syntax(struct database *database, const char *sql, struct arena *arena) {
+  struct saved_query saved;
+  if (saved_query_find(sql, arena, &saved, NULL) == STATUS_OK) {
+    return arena_format(arena, "; %s is a saved query: haul query --saved %s", sql, sql);
+  }
   const char *view = hint_view(database, sql, arena);
   if (view != NULL && strncasecmp(sql, "desc", 4) == 0) {
     return arena_format(arena, "; haul schema %s explains its columns", view);

@@ -64,7 +64,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   equal '' "$(grep -v -e "$PWD" out | grep -E '.{81,}')" 'longer lines'
 
   echo n | script -qec "'$haul' delete run:2 --db a.db" /dev/null >out 2>&1
-  expect_out 'run 2 of small, 20.*: 1 results'
+  expect_out 'run 2 of small, 20.*: 1 result.$'
   expect_out 'nothing was deleted'
   expect_value 3 a.db 'select count(*) from run'
 fi

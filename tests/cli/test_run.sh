@@ -134,11 +134,11 @@ expect_err 'comparing run:5 \(A\) with latest \(B\)'
 begin 'runs of two scenarios are not compared, and the default finds the run before of the same one'
 sed 's/name = "small"/name = "other"/' "$small" >other.toml
 run_ok run other.toml --set transfer.size=8KiB -q --db again.db
-run_error 3 'nothing to compare: run 7 is the only run of other$' diff --db again.db
+run_error 3 'nothing to compare: run 7 is the only run of other; measure again, or name two runs ' diff --db again.db
 sed 's/name = "small"/name = "elsewhere"/; s/numa = 0/numa = 77/' "$small" >elsewhere.toml
 cp again.db alone.db
 "$haul" run elsewhere.toml -q --db alone.db >"$scratch/null" 2>&1 || true
-run_error 3 'nothing to compare: run 7 is the only run of other$' diff --db alone.db # nor with itself
+run_error 3 'nothing to compare: run 7 is the only run of other; ' diff --db alone.db # nor with itself
 "$haul" check run:5 --fail-on broken --db again.db --only '*/64KiB*' >out 2>err
 expect_err 'comparing with run:6 \(B\), the latest of small; run 7 is of other$'
 run_error 3 'nothing to compare: no run of small is newer than run 6 of A, and the latest, run 7, is of other$' \

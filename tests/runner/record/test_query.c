@@ -212,6 +212,7 @@ static const struct {
     {"select driver from v_case", "no such column: driver: did you mean \"driver_version\"?"},
     {"select median(gbps) from v_case", "v_case has the median"},
     {"select case, gbps from v_case", "the column is case_name"},
+    {"run-result", "syntax error; run-result is a saved query: haul query --saved run-result"},
     {"describe v_run", "syntax error; haul schema v_run explains its columns"},
     {"select started_at from v_trial", "did you mean \"trial_started_at_ns\"?"},
     {"show tables", "haul schema views lists the views"},

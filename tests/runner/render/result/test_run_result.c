@@ -612,9 +612,9 @@ TEST(what_is_not_precise_enough_is_marked) {
          "min 50.00, mean 50.50, max 51.00 GB/s; 12.5 to 12.8 % of peak (NVLink 400.0 GB/s); "
          "largest +/- 2 %\n"
          "\n"
-         "All cases: Not gated\n"
          "a  Precision target missed: +/- 2 % when max_time ended. More time may help: --set "
-         "measure.max_time=TIME\n");
+         "measure.max_time=TIME\n"
+         "All cases: Not gated\n");
 }
 
 TEST(a_wide_interval_is_no_sign_behind_a_sign) {
