@@ -276,6 +276,12 @@ void text_put_below(struct table *table, const struct text_layout *layout, size_
   }
 }
 
+static size_t text_count_cell_lines(struct table *table, const struct cell *cell, size_t width) {
+  SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
+  text_wrap(&wrapped, text_of_cell(table, cell), width, 0, true);
+  return 1 + SUM_OF(at, wrapped.length, wrapped.text[at] == '\n');
+}
+
 static size_t text_count_lines(struct table *table, const struct text_layout *layout,
                                size_t width) {
   const struct result_set *rows = layout->rows;
@@ -285,10 +291,8 @@ static size_t text_count_lines(struct table *table, const struct text_layout *la
     size_t most = 1;
     for (size_t i = 0; i < rows->column_count; i++) {
       if (text_is_shown(layout, i) && text_is_wrapped(layout, i)) {
-        SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
-        text_wrap(&wrapped, text_of_cell(table, result_set_cell(rows, row, i)), layout->widest, 0,
-                  true);
-        const size_t lines = 1 + SUM_OF(at, wrapped.length, wrapped.text[at] == '\n');
+        const size_t lines =
+            text_count_cell_lines(table, result_set_cell(rows, row, i), layout->widest);
         most = lines > most ? lines : most;
       }
     }

@@ -320,7 +320,7 @@ static void diagnostics_print_line(FILE *stream, const struct diagnostic *diagno
 static void diagnostics_print_escaped(FILE *stream, const char *text, unsigned width,
                                       size_t indent) {
   SCOPED(strbuf_fini) struct strbuf escaped = STRBUF(LINE_MAX_BYTES);
-  SCOPED(strbuf_fini) struct strbuf lines = STRBUF(2 * LINE_MAX_BYTES);
+  SCOPED(strbuf_fini) struct strbuf lines = STRBUF((size_t)2 * LINE_MAX_BYTES);
   diagnostics_append_escaped(&escaped, text);
   if (width / 2 > indent) { /* else the place is a long path */
     text_wrap(&lines, escaped.text, width, indent, false);
