@@ -355,7 +355,7 @@ expect_out 'down/gpu1-numa0:pinned/[24]MiB is [23]\.[0-9]+ % slower than down/gp
 begin 'slow link beside pageable copies, which hardly use it'
 quick() { # FAULTS ONLY
   HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml HAUL_FAKE_FAULTS=$1 \
-    run_ok run quick -q --db quick.db --only "$2"
+    run_ok run quick -q --db quick.db --only "$2" --set 'transfer.size=["4KiB", "4MiB"]'
   run_ok outliers --db quick.db
 }
 quick "$faults/half-speed-link.toml" 'host_to_device*'

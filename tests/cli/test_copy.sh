@@ -35,8 +35,9 @@ run_fails 2 'did you mean "pinned"' copy --from host:pined --to gpu0
 run_fails 2 '^haul copy --print:9:8: error: size: invalid value' copy --from host --to gpu0 --size 1G
 expect_err 'did you mean "1GiB"'
 
+small=(--set measure.max_time=1ms --set measure.settle_time=off)
 begin 'a copy is measured, recorded and resumed like any run'
-run_ok copy --from host --to host --size 64KiB --set measure.max_time=1ms --db c.db --tag mine
+run_ok copy --from host --to host --size 64KiB "${small[@]}" --db c.db --tag mine
 expect_out '^numa0:pageable-numa0:pageable +~?[0-9.]+'
 expect_out '^Host to host +~?[0-9.]+ GB/s pageable \([0-9A-Za-z]+\)$'
 run_ok list runs --db c.db --where tag=mine
@@ -54,18 +55,18 @@ if [ "$(cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages 2>/dev/null
     "$haul" >fragmented
   chmod +x fragmented
   whole=$haul haul=$PWD/fragmented
-  run_ok copy --from host:pageable,huge --to host --size 4MiB --set measure.max_time=1ms --db huge.db
+  run_ok copy --from host:pageable,huge --to host --size 4MiB "${small[@]}" --db huge.db
   expect_out '^Skipped +1 of 2 cases: 2 MiB pages: 0 reserved ones are free.*; as root, echo .* >/(proc|sys)/[a-z_/]* (makes room for|allows) them '
   printf 'schema_version = 1\nname = "s"\n[[stream]]\nname = "s"\nop = "copy"\ntype = "f64"\nsize = "4MiB"\n%s\n' \
     'at = { numa = 0, memory = ["pageable", "huge"] }' >stream.toml
-  run_ok run stream.toml --set measure.max_time=1ms --db huge.db
+  run_ok run stream.toml "${small[@]}" --db huge.db
   expect_out '^Skipped +1 of 2 cases: 2 MiB pages: 0 reserved ones are free'
   haul=$whole
 fi
 
 fake_driver h200x4 || finish
 begin 'both directions between GPUs'
-run_ok copy --from gpu0 --to 'gpu*' --size 1MiB --both --set measure.max_time=1ms --db c.db
+run_ok copy --from gpu0 --to 'gpu*' --size 1MiB --both "${small[@]}" --db c.db
 expect_value '3 2' c.db "select count(*) || ' ' || max(flows) from v_run_case where run = 2"
 
 begin 'a copy that cannot be measured is not recorded'

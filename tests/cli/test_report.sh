@@ -92,7 +92,8 @@ page fig06.html '<details><summary>4 rows of numbers</summary>'
 page fig06.html '<th scope="col" class="n">± %</th>'
 page fig06.html 'What has no number, and why'
 page fig06.html '<td>skipped</td><td class="n">[0-9]+</td>.*no NUMA node is remote to GPU 0'
-HAUL_FAKE_MACHINE=$machines/gh200.toml run_ok run memory-hierarchy "${small[@]}" --only hierarchy --db h.db
+HAUL_FAKE_MACHINE=$machines/gh200.toml run_ok run memory-hierarchy "${small[@]}" --only hierarchy --set 'hierarchy.footprint=["4KiB", "64KiB", "1MiB"]' \
+  --db h.db
 run report hierarchy.html --db h.db
 expect_page hierarchy.html
 page hierarchy.html '<title id="run-1-chart1-title">hierarchy: ns over size</title>'

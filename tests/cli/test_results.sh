@@ -17,7 +17,7 @@ begin 'runs are kept and shown'
 small=(--set measure.max_time=1ms --set measure.trials.min=1 --set measure.trials.max=2 --set measure.telemetry=off -q)
 mkdir own && cp "$results/make.py" own
 run_ok run grid-sweep "${small[@]}" --set stream.size=1MiB --db a.db
-run_ok run quick "${small[@]}" --db a.db # is of no set
+run_ok run quick "${small[@]}" --only host_to_device --set transfer.size=4KiB --db a.db # is of no set
 run_ok run comm-scope/fig06 "${small[@]}" --set measure.processes=1 --set transfer.size='["4KiB","1MiB"]' --db b.db
 make own/make.py "$haul" --keep h200 a.db b.db || bad "keeping: $(cat err)"
 equal 'h200-comm-scope.db.xz h200-memory-bandwidth.db.xz' "$(cd own/data && echo ./* | sed 's|\./||g')" 'what is kept'

@@ -55,7 +55,7 @@ done
 if fake_driver h200x4; then
   begin 'runs by facts'
   db=$scratch/where.db
-  run_ok run "$source_folder/tests/cli/small.toml" quick --only 'host*' --db "$db" --tag one
+  run_ok run "$source_folder/tests/cli/small.toml" quick --only 'host*' --set transfer.size=64KiB --set measure.settle_time=off --db "$db" --tag one
   run_ok run "$source_folder/tests/cli/small.toml" --db "$db" --tag two
   run_ok outliers --all --db "$db" --where tag=one,two --csv
   run_ok outliers --all --db "$db" --where 'tag=one,scenario=*' --csv

@@ -261,7 +261,7 @@ if unshare -m true 2>"$scratch/null"; then
   # Room for one shard, but not for the next beside it.
   cat >room.sh <<END
     mount -t tmpfs -o size=400k none full || exit 77
-    "$haul" run long.toml --set measure.processes=200 --shard full --shard-every 10ms --node-name f1 \
+    "$haul" run long.toml --set measure.processes=40 --shard full --shard-every 10ms --node-name f1 \
       --expected-nodes 'f[1-3]' --tag t 2>err >"$scratch/null"
     echo \$? >code
     mkdir none
@@ -283,7 +283,7 @@ END
     expect_code 1
     expect_out '^f2 +missing +its shard was skipped: .*could not write the shard'
     expect_value partial full.db "select state from v_node where node = 'f1'"
-    expect_value 1 full.db "select reason like '%with % of 200 results%No space left on device%' from v_node where node = 'f1'"
+    expect_value 1 full.db "select reason like '%with % of 40 results%No space left on device%' from v_node where node = 'f1'"
     expect_value missing full.db "select state from v_node where node = 'f2'"
     expect_value 1 full.db "select reason like 'its shard was skipped: %could not write the shard%full%' from v_node where node = 'f2'"
     # The next run moves what was kept, and takes the word back.
@@ -340,7 +340,7 @@ expect_value '6 18' killed.db "select (select count(*) from run) || ' ' || (sele
 begin 'the folder becomes unwritable: the run goes on, and says where its results are'
 if [ "$(id -u)" != 0 ]; then
   mkdir locked
-  "$haul" run long.toml --set measure.processes=20 --set measure.pause=200ms --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
+  "$haul" run long.toml --set measure.processes=10 --set measure.pause=200ms --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
   runner=$!
   await eval 'ls locked/l1-*.db >"$scratch/null" 2>&1'
   chmod a-w locked
@@ -348,7 +348,7 @@ if [ "$(id -u)" != 0 ]; then
   code=$?
 else
   # Nothing is denied to root: the folder goes away instead.
-  "$haul" run long.toml --set measure.processes=20 --set measure.pause=200ms --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
+  "$haul" run long.toml --set measure.processes=10 --set measure.pause=200ms --shard locked --node-name l1 >"$scratch/out" 2>"$scratch/err" &
   runner=$!
   await eval 'ls locked/l1-*.db >"$scratch/null" 2>&1'
   mv locked gone
@@ -360,7 +360,7 @@ expect_err 'warning: cannot write locked/.*; the run goes on'
 expect_err "error: the results are not in locked but in $local_disk/haul-shards-[0-9]+/[A-Za-z0-9]+/l1-[0-9a-f]{32}\.db"
 kept=$(find "$local_disk" -name 'l1-*.db')
 run_ok merge kept.db "$kept"
-expect_value '20 done' kept.db "select (select count(*) from case_run) || ' ' || status from run"
+expect_value '10 done' kept.db "select (select count(*) from case_run) || ' ' || status from run"
 
 begin 'the name of the host, whole or short, is no second name of its machine'
 host=$(cat /proc/sys/kernel/hostname)
