@@ -1,6 +1,6 @@
 /* haul identify [RUN]: which GPU made a run, by earlier runs. */
-#include "runner/analysis/fingerprints.h"
 #include "runner/analysis/identify.h"
+#include "runner/analysis/identify_samples.h"
 #include "runner/cli/options.h"
 #include "runner/table/json_shape.h"
 

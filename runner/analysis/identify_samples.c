@@ -1,4 +1,4 @@
-#include "runner/analysis/fingerprints.h"
+#include "runner/analysis/identify_samples.h"
 
 #include "engine/base/text_index.h"
 

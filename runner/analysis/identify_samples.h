@@ -1,4 +1,4 @@
-/* fingerprints.h - the samples that haul identify goes by, read from a database. */
+/* identify_samples.h - the fingerprints that haul identify goes by, read from a database. */
 #pragma once
 
 #include "engine/base/arena.h"
