@@ -31,9 +31,12 @@
   })
 #define ALL_OF(i, count, condition) !ANY_OF(i, count, !(condition))
 /* The sum of the values; of conditions, for how many they hold. */
-#define SUM_OF(i, count, value)                                                                    \
+#define SUM_OF(i, count, value) SUM_AS(size_t, i, count, value)
+/* That of real numbers. */
+#define TOTAL_OF(i, count, value) SUM_AS(double, i, count, value)
+#define SUM_AS(type, i, count, value)                                                              \
   __extension__({                                                                                  \
-    size_t i##_sum = 0;                                                                            \
+    type i##_sum = 0;                                                                              \
     for (size_t i = 0; i < (count); i++) {                                                         \
       i##_sum += (value);                                                                          \
     }                                                                                              \

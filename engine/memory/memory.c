@@ -2,7 +2,6 @@
 
 #include "engine/machine/machine.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -297,11 +297,7 @@ bool compare_part_is_row(const struct comparison *comparison, const struct outli
 static bool compare_has_nodes(const struct results *results) {
   SCOPED(arena_fini) struct arena arena = {0};
   const uint32_t *first = analysis_equal_environments(results, false, &arena);
-  size_t nodes = 0;
-  for (size_t e = 0; e < results->environment_count; e++) {
-    nodes += first[e] == e;
-  }
-  return nodes >= ROBUST_COUNT_MIN;
+  return SUM_OF(e, results->environment_count, first[e] == e) >= ROBUST_COUNT_MIN;
 }
 
 /* Tails and errors stand in no index: of more results than that, they would take most of the time.

@@ -99,10 +99,8 @@ static bool group_shares_noise(const struct diff_case *group, const struct diff_
   }
   double *values = arena_array(&arena, most, sizeof *values);
   uint32_t *numbers = arena_array(&arena, most, sizeof *numbers);
-  double mean = 0;
-  for (size_t m = 0; m < count; m++) {
-    mean += group_variance(&cases[members[m]], values, numbers) / (double)count;
-  }
+  const double mean =
+      TOTAL_OF(m, count, group_variance(&cases[members[m]], values, numbers) / (double)count);
   return group_variance(group, values, numbers) > SHARED_NOISE * mean / (double)count;
 }
 

@@ -70,10 +70,9 @@ static void identify_make_model(struct identify *x, struct model *model, int64_t
 /* NAN for a GPU without samples. */
 static double identify_distance(const struct identify *x, const struct model *model,
                                 const double *features, size_t gpu) {
-  double sum = 0;
-  for (size_t f = 0; f < x->feature_count; f++) {
-    sum += fabs(features[f] - identify_centre(x, model, gpu)[f]) / model->scales[f];
-  }
+  const double sum =
+      TOTAL_OF(f, x->feature_count,
+               fabs(features[f] - identify_centre(x, model, gpu)[f]) / model->scales[f]);
   return model->counts[gpu] > 0 ? sum / (double)x->feature_count : NAN;
 }
 
@@ -179,11 +178,6 @@ static void identify_judge_pair(const struct identify *x, size_t a, size_t b, si
   }
 }
 
-static bool identify_has_enough(const struct identify *x) {
-  const size_t repeated = SUM_OF(gpu, x->gpu_count, x->whole.counts[gpu] >= 2);
-  return repeated >= 2;
-}
-
 void identify_name(const struct identify *identify, const double *features, size_t sets,
                    struct identified *identified) {
   const struct identify *x = identify;
@@ -221,7 +215,7 @@ void identify_name(const struct identify *identify, const double *features, size
       identified->pair_total = total;
     }
   }
-  if (!identify_has_enough(x)) {
+  if (SUM_OF(gpu, x->gpu_count, x->whole.counts[gpu] >= 2) < 2) {
     identified->verdict = IDENTIFY_TOO_FEW;
   } else if (distances[nearest] > x->far) {
     identified->verdict = IDENTIFY_STRANGER;

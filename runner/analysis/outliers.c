@@ -229,7 +229,6 @@ static struct middle outliers_middle(const struct finder *f, const struct value 
   return middle;
 }
 
-/* The result of one case on one machine. */
 static void outliers_add_result(struct finder *f, const struct value *values, size_t count,
                                 double *scratch) {
   struct middle old = {0};

@@ -19,13 +19,8 @@
 
 /* ---- parts ---- */
 
-static bool fleet_same_gpus(const struct outlier_verdict *x, const struct outlier_verdict *y) {
-  return x->gpus[0] == y->gpus[0] && x->gpus[1] == y->gpus[1];
-}
-
-/* Whether two verdicts are of one part. */
 static bool fleet_is_one_part(const struct outlier_verdict *x, const struct outlier_verdict *y) {
-  if (strcmp(x->host, y->host) != 0 || !fleet_same_gpus(x, y) ||
+  if (strcmp(x->host, y->host) != 0 || x->gpus[0] != y->gpus[0] || x->gpus[1] != y->gpus[1] ||
       (x->entity == ENTITY_HOST) != (y->entity == ENTITY_HOST)) {
     return false;
   }

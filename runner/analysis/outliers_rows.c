@@ -169,7 +169,6 @@ static bool rows_has_memories(const struct finder *f, const char *block) {
   return false;
 }
 
-/* The GPUs that a component is made of. */
 static void rows_set_gpus(const struct component *component, struct outlier *row) {
   const struct path *path = &component->path;
   const int from = component->entity != ENTITY_HOST && path->from_gpu ? path->from : -1;

@@ -208,7 +208,6 @@ static void advice_add_turn(struct advice *advice, const char *const words[SIDES
   advice_add(advice, "  fi");
 }
 
-/* A loop over both sides. */
 static const char *advice_loop(struct advice *advice, const char *const words[SIDES]) {
   enum { TURNS_MAX = 8 }; /* on a line; more are repeated in fours */
   struct arena *arena = advice->arena;

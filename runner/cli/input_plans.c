@@ -58,7 +58,6 @@ bool option_take_test(const struct option_use *use) {
   return true;
 }
 
-/* Whether the list has that glob. */
 static bool input_plan_has(const char *globs, const char *wanted, struct arena *arena) {
   const char *glob = NULL;
   while ((glob = globs_next(&globs, arena)) != NULL && strcmp(glob, wanted) != 0) {

@@ -3,7 +3,6 @@
 #include "runner/cli/options.h"
 #include "runner/record/selector.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define BASELINE_ACTION_LIST(X)                                                                    \

@@ -382,7 +382,6 @@ static void check_expected_add(struct command *command, struct check_expected *e
   }
 }
 
-/* Judges the runs of command->results. */
 static enum status check_expected_find(struct command *command, const struct expect_set *set,
                                        struct check_expected *expected, struct error *err) {
   const struct results *results = command->results;

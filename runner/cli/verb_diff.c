@@ -75,7 +75,6 @@ static enum status verb_diff_choose(struct command *command, struct verb_diff_de
   return STATUS_OK;
 }
 
-/* Compares the default sides. */
 static enum status verb_diff_compare_default(struct command *command, struct compare_result *result,
                                              struct error *err) {
   const char *const *names = command->request.names;
@@ -99,7 +98,6 @@ static enum status verb_diff_compare_default(struct command *command, struct com
   return status;
 }
 
-/* The latest run of side B. */
 static int64_t verb_diff_last_of_b(const struct compare_result *result) {
   const struct results *results = result->results;
   size_t last = 0;

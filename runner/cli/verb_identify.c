@@ -103,10 +103,8 @@ static void verb_identify_add_set(struct known_sets *sets, const struct fingerpr
 
 static void verb_identify_make_sets(struct known_sets *sets, const struct fingerprints *samples,
                                     struct arena *arena) {
-  bool several = false;
-  for (size_t i = 1; i < samples->feature_count; i++) {
-    several = several || strcmp(samples->blocks[i], samples->blocks[0]) != 0;
-  }
+  const bool several =
+      ANY_OF(i, samples->feature_count, strcmp(samples->blocks[i], samples->blocks[0]) != 0);
   verb_identify_add_set(sets, samples, NULL, arena);
   for (size_t i = 0; several && i < samples->feature_count; i++) {
     verb_identify_add_set(sets, samples, samples->blocks[i], arena);

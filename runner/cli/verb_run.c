@@ -274,7 +274,6 @@ static int verb_run_judge(struct health *health, struct run_request *request,
   return health_end(health, status == STATUS_OK ? code : worse(code, fail(request->common, &err)));
 }
 
-/* The i-th scenario of the inputs. */
 static int verb_run_one(struct command *command, struct run_request *request, size_t i) {
   struct error err = {0};
   struct plan *plan = NULL;

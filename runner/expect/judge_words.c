@@ -53,7 +53,6 @@ const char *judgement_remark(struct arena *arena, const struct expect_judgement 
 
 /* ---- sentences ---- */
 
-/* How many cases of that GPU fall short. */
 static size_t judge_shortfalls(const struct expect_judge *judge, int gpu) {
   size_t count = 0;
   for (size_t i = 0; i < judge->judged.count; i++) {

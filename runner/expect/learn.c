@@ -98,7 +98,6 @@ static uint32_t learn_number(double value) {
   return value >= 1 && value < 1000 ? (uint32_t)value : 0;
 }
 
-/* The machine that a GPU is of. */
 static size_t learn_find_machine(struct learn *learn, const struct hardware *gpu) {
   const char *key = arena_format(&learn->arena, "%s|%g|%g|%g|%g|%g|%g", gpu->name,
                                  gpu->pcie_generation, gpu->pcie_width, gpu->nvlink_version,

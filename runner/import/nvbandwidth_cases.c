@@ -4,7 +4,6 @@
 #include "engine/case/work.h"
 #include "engine/machine/machine.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -205,10 +204,6 @@ static const char *nvbandwidth_take_value(struct taking *taking,
   return "no case of the scenario nvbandwidth measures the same";
 }
 
-static size_t nvbandwidth_count_values(const struct nvbandwidth_test *test) {
-  return SUM_OF(i, test->rows * test->columns, isnan(test->cells[i]) ? 0 : 1);
-}
-
 /* Why nothing of the test can be taken; NULL = its cells can. */
 static const char *nvbandwidth_refuse_test(const struct taking *taking,
                                            const struct nvbandwidth_test *test,
@@ -241,7 +236,9 @@ static const char *nvbandwidth_refuse_test(const struct taking *taking,
 static void nvbandwidth_take_test(struct taking *taking, const struct nvbandwidth_test *test,
                                   struct arena *arena, struct imported_test *imported) {
   const struct definition *definition = nvbandwidth_find_definition(test->name);
-  *imported = (struct imported_test){.name = test->name, .values = nvbandwidth_count_values(test)};
+  *imported = (struct imported_test){
+      .name = test->name,
+      .values = SUM_OF(i, test->rows * test->columns, isnan(test->cells[i]) ? 0 : 1)};
   imported->reason = nvbandwidth_refuse_test(taking, test, definition, arena);
   if (imported->reason != NULL) {
     return;

@@ -70,10 +70,6 @@ static bool plan_stream_has_caches(const struct case_def *def, enum place place)
   return def->work->stream.memory.place == place;
 }
 
-static uint64_t plan_stream_arrays_bytes(const struct stream *stream) {
-  return stream_op_arrays(stream->op) * stream->size_bytes;
-}
-
 /* In sequence an operation shares the caches with the arrays of all. */
 static unsigned plan_stream_arrays(const struct stream *stream) {
   return stream->order == STREAM_SEQUENCE ? 3 : stream_op_arrays(stream->op);
@@ -106,7 +102,7 @@ static bool plan_stream_is_cached(const struct case_def *def, const struct gpu *
 static void plan_stream_bound(const struct case_def *def, const struct machine *machine,
                               struct bound *bound) {
   const struct stream *stream = &def->work->stream;
-  const uint64_t arrays_bytes = plan_stream_arrays_bytes(stream);
+  const uint64_t arrays_bytes = stream_op_arrays(stream->op) * stream->size_bytes;
   bound->payload_bytes = arrays_bytes * stream_sweeps(stream);
   bound->traffic_bytes = bound->payload_bytes;
   if (stream->memory.place != PLACE_GPU) {

@@ -398,7 +398,6 @@ static void plan_transfer_expand_spelled(struct expander *x, const struct settin
   expand_emit_flows(x, setting, 0);
 }
 
-/* Whether pair b runs together with pair a. */
 static bool plan_transfer_run_together(const struct transfer_setting *transfer, struct pair a,
                                        struct pair b) {
   const bool reversed = transfer->direction == DIRECTION_REVERSE;

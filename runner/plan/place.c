@@ -129,10 +129,7 @@ static void place_pick(const struct endpoint_setting *end, const struct place_li
   list->count = 0;
   for (size_t i = 0; i < end->selector.count; i++) {
     const int32_t index = end->selector.indices[i];
-    bool there = false;
-    for (size_t j = 0; j < present->count; j++) {
-      there = there || present->indices[j] == index;
-    }
+    const bool there = ANY_OF(j, present->count, present->indices[j] == index);
     struct place_list *into = there ? list : &missing;
     if (into->count < PLACES_MAX) {
       into->indices[into->count++] = index;
@@ -396,7 +393,6 @@ static bool pairs_has(const struct pair_set *x, int32_t from, int32_t to) {
   return ANY_OF(i, x->pair_count, x->pairs[i].from == from && x->pairs[i].to == to);
 }
 
-/* Why no pair is left. */
 static void pairs_say_none(const struct pair_set *x, enum place from, enum place to,
                            struct pair_rule rule, char reason[CASE_REASON_MAX]) {
   const bool gpu = from == PLACE_GPU;

@@ -55,7 +55,6 @@ enum status beside_open(const char *path, const char *place, int64_t run,
   return STATUS_OK;
 }
 
-/* Whether every run at the place has ended. */
 static enum status beside_has_ended(const char *place, bool *ended, struct error *err) {
   struct database *database = NULL;
   bool running = false;

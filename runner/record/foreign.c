@@ -117,10 +117,6 @@ enum status foreign_print(struct database *database, FILE *stream, struct error 
 
 /* ---- what differs ---- */
 
-static bool foreign_is_view(const struct object *object) {
-  return strcmp(object->type, "view") == 0;
-}
-
 static int foreign_compare_names(const struct object *a, const struct object *b) {
   const int order = strcmp(a->type, b->type);
   return order != 0 ? order : strcmp(a->name, b->name);
@@ -128,7 +124,7 @@ static int foreign_compare_names(const struct object *a, const struct object *b)
 
 /* Migrating makes them anew. */
 static bool foreign_is_passing(const struct object *object, int version) {
-  return version < migrate_latest_version() && foreign_is_view(object) &&
+  return version < migrate_latest_version() && strcmp(object->type, "view") == 0 &&
          strncmp(object->name, "v_", 2) == 0;
 }
 

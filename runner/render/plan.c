@@ -6,7 +6,6 @@
 #include "runner/plan/kind.h"
 #include "schema/scenario/scenario.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { PLAN_CASES_SHOWN = 24, BLOCK_WIDTH = 48, DUPLICATES_SHOWN_MAX = 5 };
@@ -40,7 +39,6 @@ static const char *plan_common_method(const struct plan_case *c) {
   return c->def.flow_count > 0 ? method_text(c->def.flows[0].method) : NULL;
 }
 
-/* Whether a case that will be measured has several flows. */
 static bool plan_has_flows(const struct plan *plan) {
   return ANY_OF(i, plan->case_count,
                 plan->cases[i].skip_reason == NULL && plan->cases[i].def.flow_count > 1);

@@ -17,7 +17,6 @@ static const char *plan_duration(struct arena *arena, uint64_t ns) {
   return arena_strdup(arena, units_format_duration(ns, UNITS_TEXT));
 }
 
-/* How long a trial is. */
 static const char *plan_trial(struct arena *arena, const struct case_def *def) {
   const struct measure *measure = &def->measure;
   const bool of_host = measure->host_cache != HOST_CACHE_AS_IS;

@@ -278,7 +278,6 @@ static int run_exit_code(const struct run_state *state) {
 #define RUN_STOPPED     "stopped by a signal, such as that of Ctrl-C"
 #define RUN_KEPT_BEFORE "what was recorded before that is kept in %s, and %s measures the rest"
 
-/* For the caller. */
 static void run_tell_outcome(const struct run_state *state, const char *uuid) {
   struct run_outcome *outcome = state->request->outcome;
   if (outcome == NULL) {

@@ -54,7 +54,6 @@ static enum status run_show_summary(struct query *query, const struct run_state 
   return status;
 }
 
-/* The run's sweeps. */
 static enum status run_show_curves(struct query *query, const struct run_request *request,
                                    const struct query_parameter *run, struct error *err) {
   struct curves *curves =

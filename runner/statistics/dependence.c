@@ -50,10 +50,8 @@ double dependence_estimate(const struct deviations *cases, size_t count, size_t 
     }
     for (size_t k = 0; k < partners; k++) {
       const struct deviations *other = &cases[(i + 1 + k * others / partners) % count];
-      double correlation = 0;
-      for (size_t v = 0; v < other->count; v++) {
-        correlation += spread_out[other->numbers[v]] * other->values[v];
-      }
+      const double correlation =
+          TOTAL_OF(v, other->count, spread_out[other->numbers[v]] * other->values[v]);
       squares += correlation * correlation;
       by_chance += 1 / fmax(fmax(cases[i].df, other->df), 1);
       pairs++;

@@ -51,10 +51,7 @@ struct needed_prior needed_learn(const struct effect *effects, const double *mar
   for (int step = 0; step < NEEDED_STEPS && used > 0; step++) {
     double next[NEEDED_POINTS] = {0};
     for (size_t i = 0; i < used; i++) {
-      double sum = 0;
-      for (size_t k = 0; k < NEEDED_POINTS; k++) {
-        sum += prior.weights[k] * likelihoods[i][k];
-      }
+      const double sum = TOTAL_OF(k, NEEDED_POINTS, prior.weights[k] * likelihoods[i][k]);
       for (size_t k = 0; k < NEEDED_POINTS && sum > 0; k++) {
         next[k] += prior.weights[k] * likelihoods[i][k] / sum;
       }
@@ -111,11 +108,6 @@ struct needed_test {
   double kept, deviation;
 };
 
-/* Of the mean of n observations, `had` of them so far. */
-static double needed_kept(unsigned had, unsigned n) {
-  return (double)had / n;
-}
-
 /* The test by each side's own variance: a pooled one is nearly that of the larger side. */
 static void needed_test_apart(const struct needed_sides *sides, const unsigned n[2], double alpha,
                               struct needed_test *test) {
@@ -160,7 +152,7 @@ static struct needed_test needed_test_of(const struct needed_sides *sides, const
   double kept_squares = order;
   for (size_t s = 0; s < 2; s++) {
     const double part = sides->variances[s] / sides->counts[s];
-    const double share = needed_kept(sides->counts[s], n[s]);
+    const double share = (double)sides->counts[s] / n[s];
     so_far += part;
     kept += share * part;
     kept_squares += share * share * part;

@@ -105,10 +105,7 @@ static size_t rank_test_cut(size_t a_count, size_t b_count, double alpha) {
   }
   size_t length = 0;
   SCOPED(memory_free) double *ways = rank_test_ways(a_count, b_count, &length);
-  double all = 0;
-  for (size_t i = 0; i < length; i++) {
-    all += ways[i];
-  }
+  const double all = TOTAL_OF(i, length, ways[i]);
   size_t cut = 0;
   double lower = 0;
   /* A hair of room: 1 - 0.9 is a little less than 0.1 in binary. */

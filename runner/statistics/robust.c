@@ -214,10 +214,7 @@ static const double CONVERGED = 1e-9; /* the largest step that no longer matters
 bool median_polish_is_safe(const struct median_polish_cell *cells, size_t count,
                            size_t effect_count) {
   for (size_t e = 0; e < effect_count; e++) {
-    size_t own = 0;
-    for (size_t i = 0; i < count; i++) {
-      own += cells[i].a == e || cells[i].b == e;
-    }
+    const size_t own = SUM_OF(i, count, cells[i].a == e || cells[i].b == e);
     if (own < MEDIAN_POLISH_CELLS_MIN) {
       return false;
     }

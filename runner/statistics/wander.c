@@ -40,11 +40,7 @@ struct wander_series {
 };
 
 static double wander_square(const double *projection, const double *values, size_t n) {
-  double sum = 0;
-  for (size_t i = 0; i < n; i++) {
-    sum += values[i] * wander_product(&projection[i * n], values, n);
-  }
-  return sum;
+  return TOTAL_OF(i, n, values[i] * wander_product(&projection[i * n], values, n));
 }
 
 /* False: it does not spread. */
@@ -263,11 +259,8 @@ struct wander_part {
 
 /* Beyond a distance, on either side. */
 static double wander_beyond(const struct wander_part *parts, size_t count, double distance) {
-  double sum = 0;
-  for (size_t m = 0; m < count; m++) {
-    sum += parts[m].weight * 2 * student_upper(distance / parts[m].scale, parts[m].df);
-  }
-  return sum;
+  return TOTAL_OF(m, count,
+                  parts[m].weight * 2 * student_upper(distance / parts[m].scale, parts[m].df));
 }
 
 enum { STEPS_MAX = 12 };

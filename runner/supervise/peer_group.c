@@ -86,11 +86,7 @@ void peer_group_watch(const struct peer_group *group, uint32_t processes, struct
 }
 
 bool peer_group_is_hit(const struct pollfd *rows) {
-  bool hit = false;
-  for (uint32_t i = 0; i < PEERS_MAX; i++) {
-    hit = hit || rows[i].revents != 0;
-  }
-  return hit;
+  return ANY_OF(i, PEERS_MAX, rows[i].revents != 0);
 }
 
 enum peer_state peer_group_state(struct peer_group *group, uint32_t processes,

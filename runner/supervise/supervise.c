@@ -7,7 +7,6 @@
 #include "runner/supervise/sampler.h"
 #include "runner/supervise/set_aside.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -19,10 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   text[size] = '\0';
   if (nvbandwidth_parse(text, size, "fuzz.json", &arena, &file, &err) == STATUS_OK) {
     for (size_t i = 0; i < file.test_count; i++) {
-      double sum = 0;
-      for (size_t k = 0; k < file.tests[i].rows * file.tests[i].columns; k++) {
-        sum += file.tests[i].cells[k];
-      }
+      const double sum =
+          TOTAL_OF(k, file.tests[i].rows * file.tests[i].columns, file.tests[i].cells[k]);
       (void)sum;
     }
     if (nvbandwidth_machine(&file, NULL, "host", &machine, gpu_of_device, &err) == STATUS_OK) {

@@ -6,7 +6,6 @@
 
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static int pair[2] = {-1, -1};

@@ -205,16 +205,12 @@ static void results_put_contents(const struct page_results *results) {
   }
 }
 
-static bool results_has_block(const struct page_results *results, const char *block) {
-  return ANY_OF(i, results->name_count, strcmp(results->names[i], block) == 0);
-}
-
 /* Blocks that share a table have no section of their own. */
 static void results_put_shared(struct page_results *results) {
   const struct result_set *spread = results->spread;
   for (size_t i = 0; spread != NULL && i < spread->row_count; i++) {
     const char *block = result_set_text(spread, i, "block");
-    if (!results_has_block(results, block)) {
+    if (!ANY_OF(k, results->name_count, strcmp(results->names[k], block) == 0)) {
       results_section(&results->document, block);
       results_heading(&results->document, block);
     }

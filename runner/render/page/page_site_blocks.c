@@ -51,7 +51,6 @@ static void site_put_line(FILE *page, const struct site_chart *c, size_t which, 
   }
 }
 
-/* Whether a step of that machine is in cases of the block. */
 static bool site_steps_in(const struct machines *m, size_t block, size_t node, size_t *period) {
   const size_t i = FIRST_OF(k, m->step_count, m->steps[k].node == node && m->steps[k].in[block]);
   *period = i < m->step_count ? m->steps[i].until : 0;

@@ -120,11 +120,6 @@ static void result_matrix_open(const struct matrix_maker *maker) {
   }
 }
 
-static bool result_matrix_has_open(const struct matrix_maker *maker) {
-  const size_t count = maker->rows.count * maker->columns.count;
-  return ANY_OF(i, count, maker->cells[i].kind == MATRIX_OPEN);
-}
-
 /* A case that goes both ways stands on both sides of the diagonal. */
 static void result_matrix_fill(struct matrix_maker *maker) {
   const struct result_facet *facet = maker->facet;
@@ -279,7 +274,8 @@ static void facet_print(struct result_page *page, const struct result_layout *la
       .arena = &page->arena, .facet = facet, .is_grid = is_grid, .remarks = page->remarks};
   result_facet_labels(&page->arena, facet, is_grid, &maker.rows, &maker.columns);
   result_matrix_fill(&maker);
-  *open = *open || result_matrix_has_open(&maker);
+  *open = *open ||
+          ANY_OF(i, maker.rows.count * maker.columns.count, maker.cells[i].kind == MATRIX_OPEN);
   const struct matrix matrix = {
       .rows = maker.rows.items,
       .row_count = maker.rows.count,

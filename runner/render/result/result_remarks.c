@@ -12,24 +12,20 @@ enum { REMARK_MAX_BYTES = 1 << 16 };
 
 /* ---- footnotes ---- */
 
-static bool remark_has_amounts(const struct note *note, const struct note *other) {
-  return ALL_OF(i, NOTE_AMOUNTS_MAX, note->amounts[i] == other->amounts[i]);
-}
-
 static bool remark_is_same(const struct remark *a, const struct remark *b) {
   if (a->text != NULL || b->text != NULL) {
     return a->text != NULL && b->text != NULL && strcmp(a->key, b->key) == 0;
   }
   return a->note.kind == b->note.kind && a->note.gpu == b->note.gpu &&
          strcmp(a->note.what, b->note.what) == 0 &&
-         (note_unit(a->note.kind)[0] != '\0' || remark_has_amounts(&a->note, &b->note));
+         (note_unit(a->note.kind)[0] != '\0' ||
+          ALL_OF(i, NOTE_AMOUNTS_MAX, a->note.amounts[i] == b->note.amounts[i]));
 }
 
 static size_t remarks_find(const struct result_remarks *remarks, const struct remark *remark) {
   return FIRST_OF(i, remarks->note_count, remark_is_same(&remarks->notes[i].remark, remark));
 }
 
-/* A row has that remark. */
 static void remarks_use(struct result_remarks *remarks, const struct run_row *row,
                         const struct remark *remark) {
   const size_t i = remarks_find(remarks, remark);

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static struct machine real = {.node_count = 1};
 static struct machine simulated = {

@@ -29,10 +29,7 @@ static double any_broken(size_t flaky, double share) {
   for (size_t d = 0; d < DIFFS; d++) {
     make(flaky, share, &seed);
     broken_find(cases, CASES, 0.05, broken);
-    size_t found = 0;
-    for (size_t i = 0; i < CASES; i++) {
-      found += broken[i];
-    }
+    const size_t found = SUM_OF(i, CASES, broken[i]);
     any += found > 0;
   }
   return (double)any / DIFFS;

@@ -52,11 +52,7 @@ static const struct comparison_group *find(const struct comparison *comparison, 
 }
 
 static size_t count_news(const struct comparison *comparison) {
-  size_t news = 0;
-  for (size_t i = 0; i < comparison->group_count; i++) {
-    news += comparison->groups[i].is_news;
-  }
-  return news;
+  return SUM_OF(i, comparison->group_count, comparison->groups[i].is_news);
 }
 
 TEST(what_all_cases_share_is_one_line) {

@@ -70,10 +70,8 @@ static void check(const struct expected *e) {
   assert_int_equal(comparison->confounded != NULL, e->doubt == DIFF_DOUBT_ONE_RUN);
   for (size_t i = 0; i < comparison->input_count; i++) {
     const struct diff_case *c = &comparison->inputs[i];
-    double squares = 0;
-    for (size_t r = 0; r < c->earlier.count; r++) {
-      squares += c->earlier.values[r] * c->earlier.values[r];
-    }
+    const double squares =
+        TOTAL_OF(r, c->earlier.count, c->earlier.values[r] * c->earlier.values[r]);
     assert_int_equal(c->earlier.count, e->doubt == DIFF_DOUBT_ONE_RUN ? 0 : e->runs);
     ASSERT_NEAR(squares, c->run_variance * c->run_df, 1e-6);
   }
@@ -122,10 +120,7 @@ static double vary_together(double process_sd, double run_sd, uint64_t *seed) {
 TEST(fewer_processes_than_before_vary_more) {
   enum { TRIALS = 40 };
   uint64_t seed = 11;
-  double mean = 0;
-  for (size_t trial = 0; trial < TRIALS; trial++) {
-    mean += vary_together(0.03, 0.03, &seed) / TRIALS;
-  }
+  const double mean = TOTAL_OF(trial, TRIALS, vary_together(0.03, 0.03, &seed) / TRIALS);
   assert_in_range(100 * mean / (0.03 * 0.03 * (1 + 1.0 / CASES)), 90, 110);
 }
 

@@ -86,10 +86,7 @@ TEST(as_many_are_found_as_promised) {
     assert_true(spreads.between_known);
     const unsigned runs = power_runs(spreads.cases, spreads.count, CHANGE, 0, PROCESSES_EACH[k]);
     assert_in_range(runs, DIFF_PROCESSES_FIRM, RUNS_MAX);
-    size_t found = 0;
-    for (size_t d = 0; d < DIFFS * 4; d++) {
-      found += is_found(runs, PROCESSES_EACH[k], d % CASES, &seed);
-    }
+    const size_t found = SUM_OF(d, DIFFS * 4, is_found(runs, PROCESSES_EACH[k], d % CASES, &seed));
     const double promised =
         power_share(spreads.cases, spreads.count, CHANGE, runs, runs, PROCESSES_EACH[k]);
     assert_true(promised >= POWER_WANTED);

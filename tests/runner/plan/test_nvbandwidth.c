@@ -207,10 +207,8 @@ TEST(all_names_are_there) {
   for (size_t b = 0; b < COUNT_OF(blocks); b++) {
     for (unsigned m = 0; m < SUFFIXES; m++) {
       PRINTED(name, 128, "%s%s", blocks[b].block, suffixes[m].text);
-      size_t found = 0;
-      for (size_t i = 0; i < f.scenario->block_count; i++) {
-        found += strcmp(block_name(f.scenario->blocks[i]), name) == 0;
-      }
+      const size_t found =
+          SUM_OF(i, f.scenario->block_count, strcmp(block_name(f.scenario->blocks[i]), name) == 0);
       assert_int_equal(found, blocks[b].endings >> m & 1);
     }
   }

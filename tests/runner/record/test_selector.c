@@ -2,7 +2,6 @@
 
 #include "tests/runner/record/fixture.h"
 
-#include <unistd.h>
 
 struct three_runs {
   struct fixture *fixture;

@@ -128,11 +128,7 @@ TEST(what_is_at_the_margin_stays_open) {
 }
 
 static double mean_of(const struct needed_belief *belief) {
-  double mean = 0;
-  for (size_t k = 0; k < belief->count; k++) {
-    mean += belief->weights[k] * belief->differences[k];
-  }
-  return mean;
+  return TOTAL_OF(k, belief->count, belief->weights[k] * belief->differences[k]);
 }
 
 /* One in ten is -3 %, the others are 0; errors of 0.7 %. */

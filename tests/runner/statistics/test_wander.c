@@ -49,11 +49,7 @@ static double sum_of(const double *weights, size_t first, size_t last) {
 }
 
 static double mean_factor(const struct wander_order *order, const double *weights) {
-  double sum = 0;
-  for (size_t m = 0; m < WANDER_MODELS; m++) {
-    sum += weights[m] * order->factors[m];
-  }
-  return sum;
+  return TOTAL_OF(m, WANDER_MODELS, weights[m] * order->factors[m]);
 }
 
 /* Of an autoregressive series, one side after the other: the variance of the difference of two

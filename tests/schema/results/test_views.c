@@ -216,12 +216,10 @@ FIXTURE_TEST(cookbook_finds_cases_of_a_stopped_run) {
   struct result_set rows;
   result_set_init(&rows, 10);
   assert_ok(query_run(query, sql, NULL, 0, NULL, &rows.sink, err), err);
-  size_t found = 0;
-  for (size_t i = 0; i < rows.row_count; i++) {
-    found += strcmp(result_set_text(&rows, i, "status"), "interrupted") == 0 &&
-             strcmp(result_set_text(&rows, i, "reason"), "out of time") == 0 &&
-             atoi(result_set_text(&rows, i, "cases")) == 2;
-  }
+  const size_t found = SUM_OF(i, rows.row_count,
+                              strcmp(result_set_text(&rows, i, "status"), "interrupted") == 0 &&
+                                  strcmp(result_set_text(&rows, i, "reason"), "out of time") == 0 &&
+                                  atoi(result_set_text(&rows, i, "cases")) == 2);
   assert_int_equal(found, 1);
   result_set_fini(&rows);
 }

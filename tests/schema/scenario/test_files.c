@@ -1,7 +1,6 @@
 /* Files, includes, and files that are no scenario. */
 #include "support.h"
 
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
