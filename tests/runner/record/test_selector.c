@@ -2,7 +2,6 @@
 
 #include "tests/runner/record/fixture.h"
 
-
 struct three_runs {
   struct fixture *fixture;
   struct database *database;
