@@ -69,7 +69,7 @@ bool set_aside_has(const struct set_aside *aside, uint32_t gpus, char reason[CAS
       char names[SET_ASIDE_NAMES_MAX];
       set_aside_name(set->gpus, names);
       int head = snprintf(reason, CASE_REASON_MAX,
-                          "not tried, counts as failed: %s %s set aside after %u failures in a row "
+                          "not run, counts as failed: %s %s set aside after %u failures in a row "
                           "(last: ",
                           names, set_aside_is_one(set->gpus) ? "was" : "were", set->failures);
       if (head >= 0 && head < CASE_REASON_MAX) {

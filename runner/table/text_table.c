@@ -1,5 +1,6 @@
 /* text_table.c - a table for people, by libsmartcols. A table that cannot fit the terminal, even
- * with its texts wrapped, is expanded: one line per value, a blank line between the rows. Where
+ * with its texts wrapped, is expanded: one line per value, a blank line between the rows, and the
+ * columns that no row has a value of named below. Where
  * columns say in which order they can be done without, they are left out instead, and lines below
  * name them: first those that have one value in all rows, which is said once. The last text of such
  * a table stands on lines of its own, below its row, where the table is shorter so or has no room
@@ -64,30 +65,55 @@ static void text_put_columns(struct table *table, const struct text_layout *layo
   }
 }
 
-static int text_print_expanded(struct table *table, const struct text_layout *layout) {
+/* "name   value", at most as wide as the terminal. */
+static void text_print_value(struct table *table, size_t column, const struct cell *cell,
+                             size_t names_width) {
+  enum { GAP = 2, VALUE_WIDTH_MIN = 12 };
+  const size_t indent = names_width + GAP;
+  const size_t width = table->options.width;
+  const char *name = text_of_heading(table, column);
+  SCOPED(strbuf_fini) struct strbuf line = STRBUF(RECORD_MAX);
+  strbuf_printf(&line, "%s%*s", name, (int)(indent - text_width(name)), "");
+  const char *value = text_of_cell(table, cell);
+  const bool wraps = width >= indent + VALUE_WIDTH_MIN && indent + text_width(value) > width;
+  if (wraps) {
+    text_wrap(&line, value, width, indent, true);
+  } else {
+    strbuf_append(&line, value);
+  }
+  while (line.text[line.length - 1] == ' ') { /* of an empty value */
+    line.length--;
+  }
+  (void)fprintf(table->options.stream, "%.*s\n", (int)line.length, line.text);
+}
+
+static void text_print_expanded(struct table *table, const struct text_layout *layout) {
+  static const char EMPTY[] = "without a value: ";
+  SCOPED(strbuf_fini) struct strbuf empty = STRBUF(RECORD_MAX);
+  SCOPED(strbuf_fini) struct strbuf wrapped = STRBUF(RECORD_MAX);
   const struct result_set *rows = layout->rows;
-  int failed = 0;
-  for (size_t row = 0; row < rows->row_count && failed == 0; row++) {
-    struct libscols_table *expanded = text_new_lines(table);
-    scols_must(scols_table_enable_noheadings(expanded, 1) == 0);
-    scols_must(scols_table_new_column(expanded, "column", 0, 0) != NULL);
-    scols_must(scols_table_new_column(expanded, "value", 0, SCOLS_FL_WRAP) != NULL);
-    for (size_t i = 0; i < rows->column_count; i++) {
-      if (table->options.drop_empty && !rows->facts[i].filled) {
-        continue;
-      }
-      struct libscols_line *line = scols_table_new_line(expanded, NULL);
-      scols_must(line != NULL && scols_line_set_data(line, 0, text_of_heading(table, i)) == 0);
-      scols_must(scols_line_set_data(line, 1, text_of_cell(table, result_set_cell(rows, row, i))) ==
-                 0);
+  size_t names_width = 0;
+  for (size_t i = 0; i < rows->column_count; i++) {
+    const size_t width = rows->facts[i].filled ? text_width(text_of_heading(table, i)) : 0;
+    names_width = width > names_width ? width : names_width;
+    if (!rows->facts[i].filled && !table->options.drop_empty) {
+      strbuf_append_word(&empty, text_of_heading(table, i));
     }
+  }
+  for (size_t row = 0; row < rows->row_count; row++) {
     if (table->row_count - rows->row_count + row > 0) {
       (void)fputc('\n', table->options.stream);
     }
-    failed = scols_print_table(expanded);
-    scols_unref_table(expanded);
+    for (size_t i = 0; i < rows->column_count; i++) {
+      if (rows->facts[i].filled) {
+        text_print_value(table, i, result_set_cell(rows, row, i), names_width);
+      }
+    }
   }
-  return failed;
+  if (empty.length > 0) {
+    text_wrap(&wrapped, empty.text, table->options.width, strlen(EMPTY), false);
+    (void)fprintf(table->options.stream, "\n%s%s\n", EMPTY, wrapped.text);
+  }
 }
 
 static void text_add_column(struct table *table, const struct text_layout *layout,
@@ -184,11 +210,10 @@ static void text_print_lines(struct table *table, const struct text_layout *layo
 static enum status text_print(struct table *table, struct error *err) {
   const struct table_options *options = &table->options;
   struct text_layout layout;
-  int failed = 0;
   text_layout_find(table, table->state, &layout);
   errno = 0;
   if (layout.is_expanded) {
-    failed = text_print_expanded(table, &layout);
+    text_print_expanded(table, &layout);
   } else {
     struct libscols_table *lines = text_lay_out(table, &layout);
     text_print_lines(table, &layout, lines);
@@ -201,8 +226,7 @@ static enum status text_print(struct table *table, struct error *err) {
     text_put_columns(table, &layout, false, "no room for ",
                      ": a wider terminal or --format csv shows them");
   }
-  return stream_check(options->stream, failed != 0 || ferror(options->stream) != 0,
-                      &table->reader_gone, err);
+  return stream_check(options->stream, ferror(options->stream) != 0, &table->reader_gone, err);
 }
 
 static enum status text_begin(struct table *table, struct error *err) {

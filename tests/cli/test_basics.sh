@@ -15,6 +15,7 @@ done
 run_ok --help
 equal '' "$(awk 'length > 80' out)" 'lines wider than a terminal'
 run_ok diff --help # the longest, and whole
+equal '' "$(grep -E '^[a-z]+$|^.{81}' out)" 'lines that are broken in the middle, or too long'
 expect_out 'the database cannot be read\.$'
 run_ok help run
 expect_out '^Usage: haul run '

@@ -35,6 +35,32 @@ TEST(a_table_fits_the_terminal) {
   free(text);
 }
 
+/* What has no value in any row is named once. */
+TEST(a_table_of_records_leaves_out_empty_columns) {
+  static const char *const columns[] = {"case_name", "tag", "gbps", "reason", "driver_version"};
+  struct output output;
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 30});
+  begin(&output, columns, 5);
+  for (size_t i = 0; i < 2; i++) {
+    add(&output, (struct cell[]){cell_text("up/numa0:pinned-gpu0/64MiB"), cell_null(),
+                                 cell_real(55 + (double)i), cell_text(""),
+                                 cell_text(i > 0 ? "580.159.04" : NULL)});
+  }
+  assert_text(finish(&output), "case_name       up/\n"
+                               "                numa0:pinned-\n"
+                               "                gpu0/64MiB\n"
+                               "gbps            55\n"
+                               "driver_version\n"
+                               "\n"
+                               "case_name       up/\n"
+                               "                numa0:pinned-\n"
+                               "                gpu0/64MiB\n"
+                               "gbps            56\n"
+                               "driver_version  580.159.04\n"
+                               "\n"
+                               "without a value: tag, reason\n");
+}
+
 /* A list is never turned: columns go in their order, then from the last, and are named below. */
 TEST(a_list_leaves_columns_out) {
   const char *const columns[] = {"run", "scenario", "host", "driver", "remark"};
