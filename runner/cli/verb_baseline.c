@@ -1,6 +1,7 @@
 /* haul baseline set NAME RUN | list | remove NAME: named runs, to compare later ones with. */
 #include "engine/base/strings.h"
 #include "runner/cli/options.h"
+#include "runner/record/saved.h"
 #include "runner/record/selector.h"
 
 #include <string.h>
@@ -50,7 +51,10 @@ static enum status verb_baseline_set(struct command *command, struct error *err)
 static enum status verb_baseline_run(struct command *command, struct error *err) {
   if (command->choice == BASELINE_LIST) {
     const struct row_sink *sink = command_rows(command, "no baselines");
+    struct saved_query saved;
     RETURN_ON_ERROR(command_open_query(command, err));
+    RETURN_ON_ERROR(saved_query_find("baselines", &command->arena, &saved, err));
+    table_narrow(command->table, saved.narrow, 0);
     return query_run_saved(command->query, "baselines", NULL, 0, NULL, sink, err);
   }
   /* Read first: writing would make a database where there is none. */

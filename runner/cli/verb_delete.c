@@ -66,8 +66,10 @@ static bool verb_delete_is_wanted(size_t count) {
   char answer[16] = "";
   fprintf(stderr, "Delete %s for good? [y/N] ", strings_plural(count, "this run", "these runs"));
   (void)fflush(stderr);
-  return fgets(answer, sizeof answer, stdin) != NULL && strchr("yY", answer[0]) != NULL &&
-         answer[0] != '\0';
+  if (fgets(answer, sizeof answer, stdin) == NULL) {
+    (void)fputc('\n', stderr); /* that no answer has ended the line with */
+  }
+  return answer[0] == 'y' || answer[0] == 'Y';
 }
 
 static enum status verb_delete_shrink(struct command *command) {

@@ -54,6 +54,8 @@ cp a.db all.db
 run_error 2 '1 run would be deleted for good: confirm with --yes' delete run:2 --db a.db
 expect_value 3 a.db 'select count(*) from run'
 run_ok baseline set good run:1 --db a.db
+COLUMNS=60 run_ok baseline list --db a.db
+expect_out '^good +1 '
 run_error 2 'run 1 is in the baseline good' delete run:1 run:2 --yes --db a.db
 expect_value 3 a.db 'select count(*) from run'
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
