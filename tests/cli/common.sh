@@ -8,6 +8,7 @@ source_folder=$2
 build_folder=$3
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
+command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3, which ./bootstrap setup test installs'; exit 77; }
 # Whatever is not told otherwise must not touch the user's own results.
 export XDG_DATA_HOME=$scratch/data HOME=$scratch/home
 # Nor wait for what else runs on this host.
@@ -156,7 +157,7 @@ expect_one_error() { # CODE REGEX
   equal 1 "$(grep -Ec '(^|[ :])error: ' "$scratch/err")" 'number of errors'
   reject_err 'Sanitizer|runtime error|ssertion'
 }
-# The three ways of running haul that most tests take.
+# The ways of running haul that most tests take.
 run_ok() {
   run "$@"
   expect_code 0
@@ -173,6 +174,13 @@ run_fails() { # CODE REGEX ARGUMENT...: a message of any form, for example of a 
   run "$@"
   expect_code "$wanted"
   expect_err "$message"
+}
+run_says() { # CODE REGEX ARGUMENT...: a line of the output
+  local wanted=$1 line=$2
+  shift 2
+  run "$@"
+  expect_code "$wanted"
+  expect_out "$line"
 }
 equal() { # EXPECTED ACTUAL WHAT
   if [ "$1" = "$2" ]; then good; else bad "$3: '$2', expected '$1'"; fi

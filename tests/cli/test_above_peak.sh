@@ -30,8 +30,7 @@ for machine in "$source_folder"/tests/machines/*.toml; do
   expect_value 1 "$name.db" 'select count(*) > 1 from v_case where percent_of_peak > 50'
   # What fits the L2 cache is not measured against the memory.
   expect_value 1 "$name.db" "select count(*) from v_case where size_bytes = 65536 and peak_gbps is null"
-  HAUL_FAKE_FAULTS=$scratch/fast.toml run run peaks.toml --db "$name.db" --tag wrong -v
-  expect_code 0
+  HAUL_FAKE_FAULTS=$scratch/fast.toml run_ok run peaks.toml --db "$name.db" --tag wrong -v
   expect_out 'Above the hardware.s peak: .*% of it\. A cache served the bytes, they did not move, or the peak is wrong\.'
   expect_err 'up/.*: ok, .* GB/s, above its peak'
   expect_value 0 "$name.db" "$unmarked"
@@ -59,8 +58,7 @@ expect_err "left out: [0-9]+ results $why: "
 reject_rows() { if grep -q "$1" "$2"; then bad "$2 has $1"; else good; fi; }
 reject_rows 'path = "host_to_device"' learned.toml
 grep -q 'path = "host_to_device"' right.toml || bad 'nothing was learned of what is right'
-run check --expect right.toml tag:right --db "$name.db"
-expect_code 0
+run_ok check --expect right.toml tag:right --db "$name.db"
 reject_err 'above its peak'
 run check --expect right.toml tag:wrong --db "$name.db"
 expect_err "warning: [0-9]+ results are not compared: $why"

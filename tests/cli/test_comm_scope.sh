@@ -195,49 +195,47 @@ claims near.db
 equal holds "$(verdict 4.6 'pages on demand: a remote')" 'a remote node of the fake machine'
 
 begin 'claims about links that differ and the last-level cache'
-if command -v sqlite3 >/dev/null; then
-  sqlite3 near.db "update plan_case set peak_bytes_per_second = peak_bytes_per_second / 3 where bench_case in (select id from bench_case where name glob 'gpu_to_gpu_peer/gpu0-gpu[4-7]/*')"
-  slower() { # DB FACTOR CASE: a glob
-    sqlite3 "$1" "update case_run set median_ns = $2 * median_ns, median_low_ns = $2 * median_low_ns, median_high_ns = $2 * median_high_ns, min_ns = $2 * min_ns, max_ns = $2 * max_ns where bench_case in (select id from bench_case where name glob '$3')"
-  }
-  for db in fig near; do
-    sqlite3 $db.db "insert or replace into environment_fact select id, 'cpu_caches', -1, 'ok', 'L1d 48 KiB, L2 2 MiB, L3 1 MiB of 8' from environment"
-    claims $db.db
-    if [ $db = fig ]; then
-      equal 'does not hold' "$(verdict 2.2.4 'copies of pageable memory are faster')" 'pageable and no cache'
-      slower fig.db 9 'pageable_to_gpu/*16MiB'
-    else
-      equal 'does not hold' "$(verdict 4.6 'pages on demand: the node matters most')" 'both nodes alike'
-      equal 'does not hold' "$(verdict 4.6 'pages on demand are faster')" 'demand and no cache'
-      slower near.db 3 'demand_host_to_gpu_remote/*/1MiB'
-      slower near.db 9 'demand_host_to_gpu*64MiB'
-      equal 'does not hold' "$(verdict 4.2 'GPU to GPU, near pairs')" 'fewer links, but as fast'
-      slower near.db 3 'gpu_to_gpu_peer/gpu0-gpu[4-7]/*'
-    fi
-    claims $db.db
-  done
-  equal holds "$(verdict 4.2 'GPU to GPU, near pairs')" 'fewer links, and slower'
-  equal holds "$(verdict 4.6 'pages on demand: the node matters most')" 'most at the size of the cache'
-  equal holds "$(verdict 4.6 'pages on demand are faster')" 'demand from the cache'
+sqlite3 near.db "update plan_case set peak_bytes_per_second = peak_bytes_per_second / 3 where bench_case in (select id from bench_case where name glob 'gpu_to_gpu_peer/gpu0-gpu[4-7]/*')"
+slower() { # DB FACTOR CASE: a glob
+  sqlite3 "$1" "update case_run set median_ns = $2 * median_ns, median_low_ns = $2 * median_low_ns, median_high_ns = $2 * median_high_ns, min_ns = $2 * min_ns, max_ns = $2 * max_ns where bench_case in (select id from bench_case where name glob '$3')"
+}
+for db in fig near; do
+  sqlite3 $db.db "insert or replace into environment_fact select id, 'cpu_caches', -1, 'ok', 'L1d 48 KiB, L2 2 MiB, L3 1 MiB of 8' from environment"
+  claims $db.db
+  if [ $db = fig ]; then
+    equal 'does not hold' "$(verdict 2.2.4 'copies of pageable memory are faster')" 'pageable and no cache'
+    slower fig.db 9 'pageable_to_gpu/*16MiB'
+  else
+    equal 'does not hold' "$(verdict 4.6 'pages on demand: the node matters most')" 'both nodes alike'
+    equal 'does not hold' "$(verdict 4.6 'pages on demand are faster')" 'demand and no cache'
+    slower near.db 3 'demand_host_to_gpu_remote/*/1MiB'
+    slower near.db 9 'demand_host_to_gpu*64MiB'
+    equal 'does not hold' "$(verdict 4.2 'GPU to GPU, near pairs')" 'fewer links, but as fast'
+    slower near.db 3 'gpu_to_gpu_peer/gpu0-gpu[4-7]/*'
+  fi
+  claims $db.db
+done
+equal holds "$(verdict 4.2 'GPU to GPU, near pairs')" 'fewer links, and slower'
+equal holds "$(verdict 4.6 'pages on demand: the node matters most')" 'most at the size of the cache'
+equal holds "$(verdict 4.6 'pages on demand are faster')" 'demand from the cache'
+claims fig.db
+equal holds "$(verdict 2.2.4 'copies of pageable memory are faster')" 'pageable from the cache'
+for interval in 'median_low_ns = median_ns / 100, median_high_ns = 100 * median_ns' \
+  'median_low_ns = null, median_high_ns = null, min_ns = median_ns / 100, max_ns = 100 * median_ns'; do
+  sqlite3 fig.db "update case_run set $interval where bench_case in (select id from bench_case where name glob 'pageable_to_gpu/*')"
   claims fig.db
-  equal holds "$(verdict 2.2.4 'copies of pageable memory are faster')" 'pageable from the cache'
-  for interval in 'median_low_ns = median_ns / 100, median_high_ns = 100 * median_ns' \
-    'median_low_ns = null, median_high_ns = null, min_ns = median_ns / 100, max_ns = 100 * median_ns'; do
-    sqlite3 fig.db "update case_run set $interval where bench_case in (select id from bench_case where name glob 'pageable_to_gpu/*')"
-    claims fig.db
-    equal 'too noisy to tell' "$(verdict 4.1 'pinned memory is faster')" 'pinned against what may be anything'
-  done
+  equal 'too noisy to tell' "$(verdict 4.1 'pinned memory is faster')" 'pinned against what may be anything'
+done
 
-  begin 'claims: the size that decides, the side that was not measured'
-  slower fig.db 9 'pinned_to_gpu/*/host_cache=flushed/4KiB'
-  sqlite3 fig.db "update run set status = 'interrupted' where scenario = (select id from scenario where name = 'comm-scope-fig02')"
-  run query --saved comm-scope-claims --db fig.db --format csv
-  expect_out '^2\.2\.4,flushing host caches changes copies of pinned memory,holds,.* at 4KiB; .*, 1 of 3 sizes; .*,1,comm-scope-fig02.?$'
-  expect_out '^4\.1,pageable to GPU is no faster.*,1,.?$'
-  sqlite3 near.db "update case_run set status = 'failed', reason = 'no memory' where bench_case in (select id from bench_case where name glob 'demand_host_to_gpu/*/64MiB')"
-  run query --saved comm-scope-claims --db near.db --format csv
-  expect_out '^4\.5,pages on demand can beat copies from .*not measured from 1MiB to 16GiB: haul run comm-scope/table1'
-fi
+begin 'claims: the size that decides, the side that was not measured'
+slower fig.db 9 'pinned_to_gpu/*/host_cache=flushed/4KiB'
+sqlite3 fig.db "update run set status = 'interrupted' where scenario = (select id from scenario where name = 'comm-scope-fig02')"
+run query --saved comm-scope-claims --db fig.db --format csv
+expect_out '^2\.2\.4,flushing host caches changes copies of pinned memory,holds,.* at 4KiB; .*, 1 of 3 sizes; .*,1,comm-scope-fig02.?$'
+expect_out '^4\.1,pageable to GPU is no faster.*,1,.?$'
+sqlite3 near.db "update case_run set status = 'failed', reason = 'no memory' where bench_case in (select id from bench_case where name glob 'demand_host_to_gpu/*/64MiB')"
+run query --saved comm-scope-claims --db near.db --format csv
+expect_out '^4\.5,pages on demand can beat copies from .*not measured from 1MiB to 16GiB: haul run comm-scope/table1'
 export HAUL_FAKE_MACHINE=$source_folder/tests/machines/h200x4.toml
 
 begin 'unified-memory coherence'

@@ -103,9 +103,7 @@ run query "select distinct block, delta from v_case where tag = 'lenient'" --db 
 equal 'across, down,0.05 up,' "$(sort <out | grep -v block | tr -d '\r' | xargs)" 'recorded'
 
 begin 'check'
-run check tag:before tag:after --fail-on provisional --db r.db
-expect_code 1
-expect_out '^REGRESSED'
+run_says 1 '^REGRESSED' check tag:before tag:after --fail-on provisional --db r.db
 expect_err '^haul: check failed: 2 regressed \(provisional\)$'
 run_ok check tag:after tag:before --db r.db
 run check tag:after tag:before --db r.db --fail-on improved,provisional
@@ -118,9 +116,8 @@ run_ok check tag:before tag:after --db r.db --only 'up/*' --delta 0.0001 --fail-
 run diff tag:before tag:after --db r.db --only 'down/gpu0-numa0:pinned/4MiB'
 expect_out '^Showing 1 of 18 compared cases: 1 regressed \(provisional\): '
 equal "$(grep -o '4MiB .*' by-name)" "$(grep -o '4MiB .*' out)" 'row of --only'
-run check tag:before tag:after --fail-on provisional --db r.db --format junit
-expect_code 1
-expect_out '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">'
+run_says 1 '<testsuite name="haul check" tests="18" failures="2" errors="0" skipped="0">' \
+  check tag:before tag:after --fail-on provisional --db r.db --format junit
 expect_out '<failure message="regressed \(provisional\): -[23]'
 run_fails 2 'unknown verdict "foo": one of [^/]*, provisional\. See' check tag:before tag:after --db r.db --fail-on foo
 reject_err 'slow'
@@ -150,62 +147,51 @@ TEXT
 equal "$(cat wanted)" "$(grep '^  ' err)" 'commands of the advice'
 run check tag:a tag:b --db few.db --fail-on provisional
 expect_code 1
-run check tag:a tag:b --db few.db --fail-on improved,provisional
-expect_code 0
-run check tag:a tag:b --db few.db --strict
-expect_code 4
-expect_err '^haul: check --strict failed: ([0-9]+ undecided, )?[0-9]+ provisional \(each side is one run, '
-if command -v sqlite3 >/dev/null; then
-  cp few.db tail.db
-  sqlite3 tail.db "update case_run set p95_ns = 2 * median_ns where run = 2 and bench_case = (
-    select id from bench_case where name like 'up/%' limit 1)"
-  run check tag:a tag:b --db tail.db --only 'up*' --fail-on provisional
-  expect_code 1
-  expect_out '; distribution changed in 1 \(worse: 1 TAIL\): '
-  expect_err '^haul: check failed: 1 distribution \(1 TAIL\); to leave distributions out: --fail-on broken,regressed,missing,provisional$'
-  # A case that B added: BROKEN if it does not work, whatever --fail-on says of NEW; NEW if it works.
-  cp few.db new.db
-  sqlite3 new.db "create table added as select id from bench_case where name like 'up/%' limit 1;
-    delete from case_run where run = 1 and bench_case in added"
-  run_ok check tag:a tag:b --db new.db --format junit
-  expect_out '<skipped message="new"/>'
-  run check tag:a tag:b --db new.db --fail-on new
-  expect_code 1
-  for status in failed crashed hung corrupt; do
-    sqlite3 new.db "update case_run set status = '$status', reason = 'no luck', n = 0, median_ns = null
-      where run = 2 and bench_case in added"
-    run check tag:a tag:b --db new.db
-    expect_code 1
-    expect_out "^BROKEN +up/.* \\(A did not run it; B: 3 of 3 processes $status\\)"
-    expect_out "^up/.*: $status: no luck$"
-    expect_err '^haul: check failed: 1 broken$'
-    run check tag:a tag:b --db new.db --format junit
-    expect_code 1
-    expect_out "<failure message=\"broken: .*$status: no luck\"/>"
-    run check tag:a tag:b --db new.db --format ctrf
-    expect_out '"failed": 1,'
-    run_ok check tag:a tag:b --db new.db --fail-on regressed --format junit
-    expect_out "<skipped message=\"broken: .*$status: no luck\"/>"
-  done
-  cp few.db skipped.db
-  sqlite3 skipped.db "create table added as select id from bench_case where name like 'up/%' limit 1;
-    delete from case_run where run = 1 and bench_case in added
-      and id not in (select min(id) from case_run where run = 1 group by bench_case);
-    update case_run set status = iif(run = 1, 'skipped', 'failed'), process = iif(run = 1, null, process), n = 0,
-      reason = iif(run = 1, 'too old', 'no luck'), median_ns = null where bench_case in added"
-  run check tag:a tag:b --db skipped.db
-  expect_code 1
-  expect_out '^BROKEN +up/.* \(in A it was skipped: too old; B: 3 of 3 processes failed\)'
-  expect_out '^up/.*: failed: no luck$'
-  run_ok diff tag:a tag:b --db skipped.db --format csv
-  expect_out '^broken,up/.*,failed: no luck,skipped: too old,failed: no luck,' # of the row, of A, of B
-  run_ok diff tag:a tag:b --db skipped.db --json
-  expect_out '"reason": "skipped: too old"'
-fi
+run_ok check tag:a tag:b --db few.db --fail-on improved,provisional
+run_fails 4 '^haul: check --strict failed: ([0-9]+ undecided, )?[0-9]+ provisional \(each side is one run, ' \
+  check tag:a tag:b --db few.db --strict
+cp few.db tail.db
+sqlite3 tail.db "update case_run set p95_ns = 2 * median_ns where run = 2 and bench_case = (
+  select id from bench_case where name like 'up/%' limit 1)"
+run_says 1 '; distribution changed in 1 \(worse: 1 TAIL\): ' \
+  check tag:a tag:b --db tail.db --only 'up*' --fail-on provisional
+expect_err '^haul: check failed: 1 distribution \(1 TAIL\); to leave distributions out: --fail-on broken,regressed,missing,provisional$'
+# A case that B added: BROKEN if it does not work, whatever --fail-on says of NEW; NEW if it works.
+cp few.db new.db
+sqlite3 new.db "create table added as select id from bench_case where name like 'up/%' limit 1;
+  delete from case_run where run = 1 and bench_case in added"
+run_ok check tag:a tag:b --db new.db --format junit
+expect_out '<skipped message="new"/>'
+run check tag:a tag:b --db new.db --fail-on new
+expect_code 1
+for status in failed crashed hung corrupt; do
+  sqlite3 new.db "update case_run set status = '$status', reason = 'no luck', n = 0, median_ns = null
+    where run = 2 and bench_case in added"
+  run_says 1 "^BROKEN +up/.* \\(A did not run it; B: 3 of 3 processes $status\\)" check tag:a tag:b --db new.db
+  expect_out "^up/.*: $status: no luck$"
+  expect_err '^haul: check failed: 1 broken$'
+  run_says 1 "<failure message=\"broken: .*$status: no luck\"/>" check tag:a tag:b --db new.db --format junit
+  run check tag:a tag:b --db new.db --format ctrf
+  expect_out '"failed": 1,'
+  run_ok check tag:a tag:b --db new.db --fail-on regressed --format junit
+  expect_out "<skipped message=\"broken: .*$status: no luck\"/>"
+done
+cp few.db skipped.db
+sqlite3 skipped.db "create table added as select id from bench_case where name like 'up/%' limit 1;
+  delete from case_run where run = 1 and bench_case in added
+    and id not in (select min(id) from case_run where run = 1 group by bench_case);
+  update case_run set status = iif(run = 1, 'skipped', 'failed'), process = iif(run = 1, null, process), n = 0,
+    reason = iif(run = 1, 'too old', 'no luck'), median_ns = null where bench_case in added"
+run_says 1 '^BROKEN +up/.* \(in A it was skipped: too old; B: 3 of 3 processes failed\)' \
+  check tag:a tag:b --db skipped.db
+expect_out '^up/.*: failed: no luck$'
+run_ok diff tag:a tag:b --db skipped.db --format csv
+expect_out '^broken,up/.*,failed: no luck,skipped: too old,failed: no luck,' # of the row, of A, of B
+run_ok diff tag:a tag:b --db skipped.db --json
+expect_out '"reason": "skipped: too old"'
 # Cases that are the same count, and what they lack is said.
-run check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
-expect_code 4
-expect_out '^Showing 4 of 18 compared cases: 4 same \(provisional\): '
+run_says 4 '^Showing 4 of 18 compared cases: 4 same \(provisional\): ' \
+  check tag:a tag:b --db few.db --strict --only 'up*' --delta 5
 expect_out '^provisional: each side is one run, without 4 earlier runs of the machine$'
 run_ok diff tag:a tag:b --db few.db -v --only 'up*' --delta 5 # no row has a q
 expect_out '^SAME'
@@ -422,9 +408,7 @@ run check baseline:thin --db one.db # under another driver
 expect_err '4 more runs of each side'
 cp one.db thin.db
 on_first gpu.toml -q --db thin.db
-run check baseline:thin --db thin.db
-expect_code 3
-expect_err '^haul: A baseline of one process decides nothing\.'
+run_fails 3 '^haul: A baseline of one process decides nothing\.' check baseline:thin --db thin.db
 expect_err '^  haul run gpu\.toml --db thin\.db --processes 5$'
 expect_err '^  haul baseline set thin latest --db thin\.db$'
 reject_err 'runs per side'
@@ -471,9 +455,7 @@ cp slow.toml b.toml
   sed -n 's/^  //p' advice | sed 's/# install driver .*/export HAUL_FAKE_FAULTS=$PWD\/$side.toml/'
 } >pasted.sh
 bash pasted.sh
-run check tag:a tag:b --db one.db --strict
-expect_code 1
-expect_out '^2 regressed, 16 same: '
+run_says 1 '^2 regressed, 16 same: ' check tag:a tag:b --db one.db --strict
 on_first gpu.toml -q --db one.db --processes 5 --tag a2
 on_second gpu.toml -q --db one.db --processes 5 --tag b2
 
@@ -489,33 +471,29 @@ run_ok diff previous latest --db half.db --json
 expect_out '"which": "2 of 20'
 
 begin 'a run that is not complete is said of its side'
-if command -v sqlite3 >/dev/null; then
-  cp half.db cut.db
-  sqlite3 cut.db "update run set status = 'interrupted' where id = 2"
-  run diff run:1 run:2 --db cut.db
-  expect_out '^B: run 2 was interrupted: 18 of 18 results$'
-  run diff run:1 run:2 --db cut.db --json
-  expect_out '"what": "incomplete"'
-  sqlite3 cut.db "update run set status = 'running' where id = 1"
-  run diff run:1 run:2 --db cut.db
-  expect_out '^A: run 1 has not ended, or was killed: 18 of 18 results$'
-fi
+cp half.db cut.db
+sqlite3 cut.db "update run set status = 'interrupted' where id = 2"
+run diff run:1 run:2 --db cut.db
+expect_out '^B: run 2 was interrupted: 18 of 18 results$'
+run diff run:1 run:2 --db cut.db --json
+expect_out '"what": "incomplete"'
+sqlite3 cut.db "update run set status = 'running' where id = 1"
+run diff run:1 run:2 --db cut.db
+expect_out '^A: run 1 has not ended, or was killed: 18 of 18 results$'
 
 begin 'other GPUs in the same places are not compared, and it is said why'
-if command -v sqlite3 >/dev/null; then
-  cp r.db swap.db
-  sqlite3 swap.db "update device set uuid = 'GPU-new' where place = 'gpu' and number = 0
-    and environment = (select environment from run where tag = 'after' limit 1)"
-  run_ok diff tag:before tag:after --db swap.db
-  expect_out '^[0-9]+ cases are not compared: B has other GPUs in these places; --any-hardware compares them'
-  run_ok check tag:before tag:after --db swap.db
-  expect_err '[0-9]+ of 18 cases were not compared: B has other GPUs .*--fail-on incomparable fails on that'
-  run check tag:before tag:after --fail-on provisional --db swap.db --any-hardware
-  expect_code 1
-  sqlite3 swap.db "update device set uuid = 'GPU-new' || number where place = 'gpu'
-    and environment = (select environment from run where tag = 'after' limit 1)"
-  run_fails 3 'nothing was compared: B has other GPUs in these places; --any-hardware' check tag:before tag:after --db swap.db
-fi
+cp r.db swap.db
+sqlite3 swap.db "update device set uuid = 'GPU-new' where place = 'gpu' and number = 0
+  and environment = (select environment from run where tag = 'after' limit 1)"
+run_ok diff tag:before tag:after --db swap.db
+expect_out '^[0-9]+ cases are not compared: B has other GPUs in these places; --any-hardware compares them'
+run_ok check tag:before tag:after --db swap.db
+expect_err '[0-9]+ of 18 cases were not compared: B has other GPUs .*--fail-on incomparable fails on that'
+run check tag:before tag:after --fail-on provisional --db swap.db --any-hardware
+expect_code 1
+sqlite3 swap.db "update device set uuid = 'GPU-new' || number where place = 'gpu'
+  and environment = (select environment from run where tag = 'after' limit 1)"
+run_fails 3 'nothing was compared: B has other GPUs in these places; --any-hardware' check tag:before tag:after --db swap.db
 
 begin 'several runs of a side are judged by run, and more runs are asked for'
 run_ok diff tag:a,tag:a2 tag:b2 --db one.db --json
@@ -557,32 +535,26 @@ on_second gpu.toml -q --db node7.db --processes 5 --tag b2
 run merge joint.db base.db node7.db
 run diff tag:a2 tag:b2 --db joint.db
 expect_out '^2 regressed, 16 same \(all provisional\): '
-if command -v sqlite3 >/dev/null; then
-  sqlite3 joint.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
-  run diff tag:a tag:b --db joint.db --any-hardware
-  expect_err '\. Measure the sides in turn \(--tag b, a, a, b …\), so that drift is not taken for a change:$'
-  expect_err '^  # A on node6, driver 580\.95\.05$'
-  expect_err '^  haul run gpu\.toml --db base\.db --processes 1 --tag a$'
-  expect_err '^  # B on node7$'
-  expect_err '^  haul run gpu\.toml --db node7\.db --processes 1 --tag b$'
-  expect_err '^  # merge the new results into joint\.db \(haul merge\)$'
-fi
+sqlite3 joint.db "update environment set host_name = iif(driver_version like '580%', 'node6', 'node7')"
+run diff tag:a tag:b --db joint.db --any-hardware
+expect_err '\. Measure the sides in turn \(--tag b, a, a, b …\), so that drift is not taken for a change:$'
+expect_err '^  # A on node6, driver 580\.95\.05$'
+expect_err '^  haul run gpu\.toml --db base\.db --processes 1 --tag a$'
+expect_err '^  # B on node7$'
+expect_err '^  haul run gpu\.toml --db node7\.db --processes 1 --tag b$'
+expect_err '^  # merge the new results into joint\.db \(haul merge\)$'
 
 begin 'runs without a case in common'
 on_first gpu.toml -q --db apart.db --only 'up*'
 on_first gpu.toml -q --db apart.db --only 'down*'
-run diff previous latest --db apart.db
-expect_code 3
-expect_out '^nothing to compare; none is on both sides: '
+run_says 3 '^nothing to compare; none is on both sides: ' diff previous latest --db apart.db
 expect_out '^8 cases were not measured in A \(--only up\*\)$'
 expect_out '^4 cases were not measured in B \(--only down\*\)$'
 run_fails 3 'nothing was compared' check previous latest --db apart.db --fail-on regressed
 run_fails 3 'nothing was compared' check previous latest --db apart.db
 
 begin 'an A/A test of too few processes compares nothing'
-run diff run:1 --a-a --db one.db
-expect_code 3
-expect_out '^A/A test not made: A has fewer than four processes$'
+run_says 3 '^A/A test not made: A has fewer than four processes$' diff run:1 --a-a --db one.db
 
 begin 'an A/A test: five splits of ten processes report no false positives'
 on_first gpu.toml -q --db same.db --processes 10
@@ -626,9 +598,8 @@ expect_code 3
 run diff tag:before tag:corrupt --db r.db
 expect_out '^BROKEN +up/numa0:pinned-gpu0/4MiB \(B: 3 of 5 processes corrupt\) .* 5/2$'
 expect_out '^up/numa0:pinned-gpu0/4MiB: corrupt: '
-run check tag:before tag:corrupt --db r.db --format junit
-expect_code 1
-expect_out '<failure message="broken: .*B: 3 of 5 processes corrupt: corrupt: '
+run_says 1 '<failure message="broken: .*B: 3 of 5 processes corrupt: corrupt: ' \
+  check tag:before tag:corrupt --db r.db --format junit
 run diff tag:before tag:corrupt --db r.db --json
 expect_out '"verdict": "broken"'
 expect_out '"corrupt": 3'

@@ -26,9 +26,7 @@ expect_out '^numa0:memfd:process1-numa0:pageable +~?[0-9.]+'
 begin 'what is not right'
 run_fails 2 'from PLACE and --to PLACE are needed' copy --to gpu0
 for place in hst gpux gpu0: 'gpu0"' gpu,1 numa-1; do
-  run copy --from "$place" --to gpu0
-  expect_code 2
-  expect_err "is not a place: host, gpu0, gpu0,2, gpu\\* or numa1"
+  run_fails 2 "is not a place: host, gpu0, gpu0,2, gpu\\* or numa1" copy --from "$place" --to gpu0
 done
 run_fails 2 "size needs a size, .*, not \"1 GiB\"" copy --from host --to gpu0 --size '1 GiB'
 run_fails 2 'did you mean "pinned"' copy --from host:pined --to gpu0

@@ -59,35 +59,33 @@ run_error 2 'no-such\.db' query 'select 1' --db no-such.db
 run_error 2 'no-such\.db' list runs --db no-such.db
 missing no-such.db
 
-if command -v sqlite3 >/dev/null; then
-  begin "another program's database"
-  sqlite3 other.db 'create table mine(x); insert into mine values (42)'
-  refused other.db 'other\.db' 2
-  equal 42 "$(sqlite3 other.db 'select x from mine')" 'its data'
+begin "another program's database"
+sqlite3 other.db 'create table mine(x); insert into mine values (42)'
+refused other.db 'other\.db' 2
+equal 42 "$(sqlite3 other.db 'select x from mine')" 'its data'
 
-  begin 'a newer schema'
-  run_ok run "$small" --db r.db
-  cp r.db newer.db
-  sqlite3 newer.db 'pragma user_version = 9000000'
-  refused newer.db 'newer' 3
+begin 'a newer schema'
+run_ok run "$small" --db r.db
+cp r.db newer.db
+sqlite3 newer.db 'pragma user_version = 9000000'
+refused newer.db 'newer' 3
 
-  begin 'a database that is not what its version says'
-  run_ok run "$small" --db altered.db
-  sqlite3 altered.db 'alter table run rename column repeats to repeated; drop view v_flow'
-  run_error 2 'altered\.db: it has no column repeats, which its version .*: it was not made by a released haul' \
-    check --expect --db altered.db
-  run_error 2 'altered\.db: it has no column repeats' query --saved run-flows --db altered.db
-  expect_err 'altered\.db holds more than haul.s schema \(.*table run \(changed\), view v_flow \(missing\)'
+begin 'a database that is not what its version says'
+run_ok run "$small" --db altered.db
+sqlite3 altered.db 'alter table run rename column repeats to repeated; drop view v_flow'
+run_error 2 'altered\.db: it has no column repeats, which its version .*: it was not made by a released haul' \
+  check --expect --db altered.db
+run_error 2 'altered\.db: it has no column repeats' query --saved run-flows --db altered.db
+expect_err 'altered\.db holds more than haul.s schema \(.*table run \(changed\), view v_flow \(missing\)'
 
-  begin 'a damaged database'
-  cp r.db damaged.db
-  dd if=/dev/urandom of=damaged.db bs=4096 seek=1 count=8 conv=notrunc 2>/dev/null
-  run_fails 3 'damaged\.db' run "$small" --db damaged.db
+begin 'a damaged database'
+cp r.db damaged.db
+dd if=/dev/urandom of=damaged.db bs=4096 seek=1 count=8 conv=notrunc 2>/dev/null
+run_fails 3 'damaged\.db' run "$small" --db damaged.db
 
-  begin 'the stock shell reads the views'
-  equal 3 "$(sqlite3 r.db 'select count(*) from v_case')" v_case
-  equal 1 "$(sqlite3 r.db 'select count(*) > 0 from v_trial')" v_trial
-fi
+begin 'the stock shell reads the views'
+equal 3 "$(sqlite3 r.db 'select count(*) from v_case')" v_case
+equal 1 "$(sqlite3 r.db 'select count(*) > 0 from v_trial')" v_trial
 
 begin 'a disk that fills while measuring'
 scenario many 'trials = { min = 400, max = 400 }; iterations = 1' \

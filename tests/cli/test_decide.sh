@@ -50,14 +50,12 @@ equal 2 "$(grep -c '^regressed' out)" 'regressed cases'
 begin 'when all looks are taken, what is advised begins anew, with the command of the other side'
 on_first --decide tag:a --tag all --processes 1 --delta 0.01 --db d.db
 expect_err 'all 5 comparisons are made|more runs of tag:all alone would not decide the other [0-9]+ case'
-if command -v sqlite3 >/dev/null; then
-  sqlite3 d.db "update run set look = 5 where tag = 'all'"
-  run_ok diff tag:a tag:all --db d.db --delta 0.07
-  if grep -q ' undecided cases\{0,1\} need' err; then
-    expect_err '^haul: .* needs? (up to |at least )?[0-9]+ new runs? of (each side|B)\.'
-    expect_err 'haul run gpu\.toml --db d\.db --processes 1 --tag (\$side|b2)$'
-    reject_err '--decide'
-  fi
+sqlite3 d.db "update run set look = 5 where tag = 'all'"
+run_ok diff tag:a tag:all --db d.db --delta 0.07
+if grep -q ' undecided cases\{0,1\} need' err; then
+  expect_err '^haul: .* needs? (up to |at least )?[0-9]+ new runs? of (each side|B)\.'
+  expect_err 'haul run gpu\.toml --db d\.db --processes 1 --tag (\$side|b2)$'
+  reject_err '--decide'
 fi
 
 begin 'the same command goes on from there'
@@ -189,23 +187,22 @@ equal "$(sed -n 's/.*per side, \([0-9.]*\) % of.*/\1/p' out)" "$(awk '$1 == "pro
 run_ok plan gpu.toml --db few.db --detect 2 --csv
 expect_out '^processes,runs,found_percent,duration_s'
 equal 5 "$(wc -l <out | tr -d ' ')" 'lines: four ways and a heading'
-if command -v sqlite3 >/dev/null; then # a case takes 2 s, a run 1 s more: recorded seconds, not estimated ones
-  cp few.db long.db
-  sqlite3 long.db "update case_run set total_ns = 2000000000 where process is not null;
-    update process set ended_at_ns = started_at_ns + 1000000000 + (
-      select sum(total_ns) from case_run c where c.run = process.run and c.process = process.id)"
-  run_ok plan gpu.toml --db long.db --detect 3% --compare tag:a --csv
-  equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process'
-  run_ok plan gpu.toml --db long.db --only 'up*' --detect 3% --compare tag:a --csv
-  equal "$((4 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process with fewer cases'
-  sqlite3 long.db "update case_run set started_at_ns = (select started_at_ns from process p where p.id = process) +
-      2000000000 * (id - (select min(id) from case_run c where c.process = case_run.process)) where process is not null;
-    update process set workers = 2, ended_at_ns = ended_at_ns + 36000000000000;
-    update case_run set started_at_ns = started_at_ns + 36000000000000
-    where id in (select max(id) from case_run group by process)"
-  run_ok plan gpu.toml --db long.db --detect 3% --compare tag:a --csv
-  equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process that was resumed 10 h later'
-fi
+# a case takes 2 s, a run 1 s more: recorded seconds, not estimated ones
+cp few.db long.db
+sqlite3 long.db "update case_run set total_ns = 2000000000 where process is not null;
+  update process set ended_at_ns = started_at_ns + 1000000000 + (
+    select sum(total_ns) from case_run c where c.run = process.run and c.process = process.id)"
+run_ok plan gpu.toml --db long.db --detect 3% --compare tag:a --csv
+equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process'
+run_ok plan gpu.toml --db long.db --only 'up*' --detect 3% --compare tag:a --csv
+equal "$((4 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process with fewer cases'
+sqlite3 long.db "update case_run set started_at_ns = (select started_at_ns from process p where p.id = process) +
+    2000000000 * (id - (select min(id) from case_run c where c.process = case_run.process)) where process is not null;
+  update process set workers = 2, ended_at_ns = ended_at_ns + 36000000000000;
+  update case_run set started_at_ns = started_at_ns + 36000000000000
+  where id in (select max(id) from case_run group by process)"
+run_ok plan gpu.toml --db long.db --detect 3% --compare tag:a --csv
+equal "$((18 * 2 + 1))" "$(awk -F, 'NR == 2 { print $4 / $1 / $2 }' out)" 'seconds of a process that was resumed 10 h later'
 run_fails 2 'compare needs --detect' plan gpu.toml --compare tag:a
 run_fails 2 'detect needs a percentage' plan gpu.toml --detect 0
 

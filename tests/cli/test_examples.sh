@@ -97,16 +97,13 @@ fi
 
 begin 'the dashboard is JSON with panels of different numbers'
 shell() { sqlite3 :memory: "$1"; }
-if command -v sqlite3 >/dev/null; then
-  equal 1 "$(shell "select json_valid(readfile('$examples/grafana.json'))")" 'valid JSON'
-  equal '7 7' "$(shell "select count(*) || ' ' || count(distinct json_extract(value, '\$.id'))
-    from json_each(readfile('$examples/grafana.json'), '\$.panels')")" 'panels'
-fi
+equal 1 "$(shell "select json_valid(readfile('$examples/grafana.json'))")" 'valid JSON'
+equal '7 7' "$(shell "select count(*) || ' ' || count(distinct json_extract(value, '\$.id'))
+  from json_each(readfile('$examples/grafana.json'), '\$.panels')")" 'panels'
 
 begin 'metadata for Datasette: every view and column of the database'
 run_ok schema datasette
-if command -v sqlite3 >/dev/null; then
-  cat >metadata.sql <<'SQL'
+cat >metadata.sql <<'SQL'
 create temp table described as select t.key as name, c.key as "column"
   from json_each(readfile('out'), '$.databases.results.tables') t, json_each(t.value, '$.columns') c;
 select group_concat(name || '.' || "column") from (
@@ -120,11 +117,10 @@ select min(length(json_extract(value, '$.description')) > 14) from
 select min(json_extract(value, '$.sql') like 'SELECT %' and length(json_extract(value, '$.title')) > 20) from
   json_each(readfile('out'), '$.databases.results.queries');
 SQL
-  equal '||1|1' "$(sqlite3 results.db <metadata.sql | paste -sd '|' -)" 'missing, superfluous, descriptions, queries'
-  # Datasette's connection: read-only, parameters without a value.
-  sqlite3 :memory: "select json_extract(value, '\$.sql') || ';' from json_each(readfile('out'), '\$.databases.results.queries')" >queries.sql
-  sqlite3 -readonly -bail results.db <queries.sql >rows 2>&1 || bad "a query of the metadata: $(tail -n 1 rows)"
-fi
+equal '||1|1' "$(sqlite3 results.db <metadata.sql | paste -sd '|' -)" 'missing, superfluous, descriptions, queries'
+# Datasette's connection: read-only, parameters without a value.
+sqlite3 :memory: "select json_extract(value, '\$.sql') || ';' from json_each(readfile('out'), '\$.databases.results.queries')" >queries.sql
+sqlite3 -readonly -bail results.db <queries.sql >rows 2>&1 || bad "a query of the metadata: $(tail -n 1 rows)"
 run_ok schema datasette --db /some/where/fleet.db
 expect_out '^    "fleet": '
 

@@ -86,8 +86,7 @@ sed 's/16MiB/1GiB/' mine.toml >large.toml
 run_fails 3 'no row of large\.toml fits these cases: a row names the GPU' check --expect=large.toml --db r.db
 
 begin 'all as usual: those that are known, load flows left out'
-HAUL_EXPECT=mine.toml run run up.toml --db r.db
-expect_code 0
+HAUL_EXPECT=mine.toml run_ok run up.toml --db r.db
 expect_out '^all 4 judged results are as expected for H200 of the fake driver \(from 2 measurements\); 8 have no expectation$'
 HAUL_EXPECT=mine.toml run run up.toml --db r.db --format json
 equal '["55-55.2","usual",60] 4' "$(python3 -c 'import json,collections
@@ -96,22 +95,19 @@ print(*["[\"%s\",\"%s\",%g] %d" % (*k, n) for k, n in collections.Counter(
     (r["expected"], r["as_expected"], r["expected_limit"]) for r in rows if r["expected"]).items()])')" 'columns in JSON'
 
 begin 'a slow link: its GPU, the number, what is usual'
-HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run run up.toml --db slow.db
-expect_code 0
+HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run_ok run up.toml --db slow.db
 expect_out '^gpu2, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \(up/numa0:pinned-gpu2/16MiB\)$'
 expect_out '^1 of 4 results below expectation for H200 of the fake driver; 8 have no expectation: see haul explain$'
 expect_out 'short of what is usual here, 55-55\.2'
-run check --expect=mine.toml --db slow.db
-expect_code 1
-expect_out '^short +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2 +reports'
+run_says 1 '^short +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2 +reports' \
+  check --expect=mine.toml --db slow.db
 cp out first
 run check latest --expect mine.toml --db slow.db # a blank as of other verbs
 expect_code 1
 if cmp -s out first; then good; else bad 'a blank before the file makes a difference'; fi
 run_ok check --expect=mine.toml --db slow.db --only '*gpu1*'
-run check --expect=mine.toml --db slow.db --format junit
-expect_code 1
-expect_out '<testsuite name="haul check --expect" tests="4" failures="1" errors="0" skipped="0">'
+run_says 1 '<testsuite name="haul check --expect" tests="4" failures="1" errors="0" skipped="0">' \
+  check --expect=mine.toml --db slow.db --format junit
 expect_out '<failure message="27\.[0-9]+ GB/s, usual 55-55\.2"/>'
 run check --expect=mine.toml --db slow.db --format ctrf
 expect_code 1
@@ -121,9 +117,7 @@ results = report["results"]
 failed = [t for t in results["tests"] if t["status"] == "failed"]
 print(report["reportFormat"], results["summary"]["tests"], results["summary"]["failed"],
       failed[0]["status"], json.dumps(failed[0]["suite"]))')" 'CTRF'
-run check --expect=mine.toml --db slow.db --format md
-expect_code 1
-expect_out '^gpu2, host link: 27\.4'
+run_says 1 '^gpu2, host link: 27\.4' check --expect=mine.toml --db slow.db --format md
 expect_out '^\| short \| gpu2 \|'
 run_ok report page.html --expect mine.toml --db slow.db
 # On the first screen, above what was recorded of the machine.
@@ -132,27 +126,25 @@ equal '<li class="bad"><b>Below the expected range:</b> 1 of 4 results below exp
   'what the page says'
 
 begin 'a slow number that may be a usual one, by its own interval, is too noisy to tell'
-if command -v sqlite3 >/dev/null; then
-  cp slow.db noisy.db
-  sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, median_high_ns = 2.1 * median_ns
-    where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
-  run_ok check --expect=mine.toml --db noisy.db
-  expect_out '^3 judged results are as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; 8 have no expectation$'
-  expect_out '^unclear +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2'
-  run check --expect=mine.toml --strict --db noisy.db
-  expect_code 4
-  run_ok check --expect=mine.toml --db noisy.db --format junit
-  expect_out 'tests="4" failures="0" errors="0" skipped="1"'
-  sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 1.8 where median_low_ns is not null'
-  run check --expect=mine.toml --db noisy.db
-  expect_code 1
-  # Beyond what is reported for sure, beyond the limit perhaps.
-  cp r.db beyond.db
-  sqlite3 beyond.db 'update case_run set median_ns = 0.88 * median_ns, median_low_ns = 0.84 * median_ns,
-    median_high_ns = 0.93 * median_ns where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
-  run_ok check --expect=mine.toml --strict --db beyond.db
-  expect_out '^all 4 judged results are as expected .*; 1 better than any measurement; '
-fi
+cp slow.db noisy.db
+sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, median_high_ns = 2.1 * median_ns
+  where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
+run_ok check --expect=mine.toml --db noisy.db
+expect_out '^3 judged results are as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; 8 have no expectation$'
+expect_out '^unclear +gpu2 +up/numa0:pinned-gpu2/16MiB +27\.[0-9]+ +GB/s +55-55\.2'
+run check --expect=mine.toml --strict --db noisy.db
+expect_code 4
+run_ok check --expect=mine.toml --db noisy.db --format junit
+expect_out 'tests="4" failures="0" errors="0" skipped="1"'
+sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 1.8 where median_low_ns is not null'
+run check --expect=mine.toml --db noisy.db
+expect_code 1
+# Beyond what is reported for sure, beyond the limit perhaps.
+cp r.db beyond.db
+sqlite3 beyond.db 'update case_run set median_ns = 0.88 * median_ns, median_low_ns = 0.84 * median_ns,
+  median_high_ns = 0.93 * median_ns where bench_case in (select id from bench_case where name glob "up/*gpu2/16MiB")'
+run_ok check --expect=mine.toml --strict --db beyond.db
+expect_out '^all 4 judged results are as expected .*; 1 better than any measurement; '
 
 begin 'outside the range that is shown, and as usual: the tolerance decides, and is said'
 sed -e 's/low = 55.0/low = 56.0/' -e 's/high = 55.2/high = 56.2/' mine.toml >near.toml
@@ -182,8 +174,7 @@ run_fails 2 'none.toml.*No such file' check --expect=none.toml --db slow.db
 run_fails 2 'compares with no other runs' check --expect --fail-on regressed --db slow.db
 
 begin 'health: one line and an exit code; one short case is measured once more'
-HAUL_EXPECT=mine.toml run run health --db health.db --only 'host_to_device'
-expect_code 0
+HAUL_EXPECT=mine.toml run_ok run health --db health.db --only 'host_to_device'
 equal 'healthy: all 4 results are as expected for H200 of the fake driver (from 2 measurements)' "$(cat out)" 'the line'
 HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
 if grep -Eq '87\.[0-9] % of peak \(PCIe 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
@@ -195,13 +186,11 @@ expect_code 1
 equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB); gpu2 is 0000:08:00.0' \
   "$(cat out)" 'the line'
 expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n from case_run where run > 1 group by run)"
-run run health --db health.db --only 'host_to_device'
-expect_code 3
-expect_out '^not judged: the shipped expectations are for real GPUs, and these are simulated: use --expect FILE$'
+run_says 3 '^not judged: the shipped expectations are for real GPUs, and these are simulated: use --expect FILE$' \
+  run health --db health.db --only 'host_to_device'
 sed 's/H200/H100/' mine.toml >other.toml
-run run health --db health.db --only 'host_to_device' --expect other.toml
-expect_code 3
-expect_out '^not judged: no row of other\.toml fits these cases: '
+run_says 3 '^not judged: no row of other\.toml fits these cases: ' \
+  run health --db health.db --only 'host_to_device' --expect other.toml
 
 begin 'health: where every result is too noisy to tell, twice, nothing is judged'
 cat >noise.toml <<'EOT'
@@ -214,10 +203,9 @@ from = "host"
 to = 2
 factor = 0.7
 EOT
-HAUL_FAKE_FAULTS=noise.toml HAUL_EXPECT=mine.toml run run health --db noise.db --only 'host_to_device/*gpu2*' \
+HAUL_FAKE_FAULTS=noise.toml HAUL_EXPECT=mine.toml run_says 3 '^not judged: every result is too noisy to tell from what is usual$' \
+  run health --db noise.db --only 'host_to_device/*gpu2*' \
   --set measure.trials.min=6 --set measure.trials.max=6
-expect_code 3
-expect_out '^not judged: every result is too noisy to tell from what is usual$'
 expect_value 2 noise.db 'select count(*) from v_run'
 # Of one of several links: healthy, and the line names it.
 sed -i -e 's/within = .*/within = 0.03/' -e 's/factor = .*/factor = 0.94/' noise.toml
@@ -241,13 +229,10 @@ expect_health 3 '^cannot tell: host busy or link slow: gpu0, host link: [0-9.]+ 
   busy.toml --db busy.db --set measure.settle_time=1s
 expect_health 1 '^unhealthy: gpu0, host link: 2[0-9.]+ GB/s( at best)?, usual 55-55\.2 ' busy_half.toml --db busy.db \
   --set measure.settle_time=1s
-run check --expect=mine.toml --db busy.db run:1
-expect_code 3
-expect_out '^cannot tell: host busy or link slow: gpu0, host link: '
+run_says 3 '^cannot tell: host busy or link slow: gpu0, host link: ' check --expect=mine.toml --db busy.db run:1
 expect_out '^disturbed +gpu0 +host_to_device/numa0:pinned-gpu0/64MiB '
-run check --expect=mine.toml --db busy.db run:1 --strict -q
-expect_code 4
-expect_out '^3 results are as expected .*; 1 undecided: host busy or link slow'
+run_says 4 '^3 results are as expected .*; 1 undecided: host busy or link slow' \
+  check --expect=mine.toml --db busy.db run:1 --strict -q
 run check --expect=mine.toml --db busy.db run:3
 expect_code 1
 
@@ -257,17 +242,16 @@ expect_code 1
 expect_value 1 again.db "select run_uuid = (select repeats from v_run where run = 2) from v_run where run = 1"
 HAUL_EXPECT=mine.toml run_ok explain --db again.db
 expect_out '^1 case is below the expected range, the worst '
-if command -v sqlite3 >/dev/null; then # short and sure of it, then short and noisy
-  cp again.db noisy.db
-  sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, visits = 1, undisturbed_ns = NULL,
-    undisturbed_low_ns = NULL, undisturbed_high_ns = NULL where run = 2'
-  HAUL_EXPECT=mine.toml run_ok explain --db noisy.db
-  expect_out '^1 case is below the expected range'
-  sqlite3 noisy.db 'update case_run set median_ns = median_ns / 2, median_low_ns = median_low_ns / 2,
-    median_high_ns = median_high_ns / 2 where run = 2'
-  run_ok check --expect=mine.toml --db noisy.db # as health says of it
-  expect_out '^all 4 results are as expected'
-fi
+# short and sure of it, then short and noisy
+cp again.db noisy.db
+sqlite3 noisy.db 'update case_run set median_low_ns = median_ns / 2.1, visits = 1, undisturbed_ns = NULL,
+  undisturbed_low_ns = NULL, undisturbed_high_ns = NULL where run = 2'
+HAUL_EXPECT=mine.toml run_ok explain --db noisy.db
+expect_out '^1 case is below the expected range'
+sqlite3 noisy.db 'update case_run set median_ns = median_ns / 2, median_low_ns = median_low_ns / 2,
+  median_high_ns = median_high_ns / 2 where run = 2'
+run_ok check --expect=mine.toml --db noisy.db # as health says of it
+expect_out '^all 4 results are as expected'
 HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run "${slow_health[@]}" --db again.db --json
 expect_code 1
 equal 4 "$(grep -c '"case":"host_to_device/' out)" 'rows of JSON, none twice'
@@ -275,21 +259,17 @@ equal '["short", true, 27]' "$(python3 -c 'import json
 rows = [r for r in json.load(open("out"))["rows"] if r["as_expected"] != "usual"]
 print(json.dumps([rows[0]["as_expected"], rows[0]["judged"] == rows[0]["gbps"], int(rows[0]["judged"])]))')" \
   'the number that was judged, twice short'
-if command -v sqlite3 >/dev/null; then
-  HAUL_EXPECT=mine.toml run_ok show --result run:1 --db noisy.db --format json # noisy.db: clear the second time
-  equal '["usual", false, "measured once more: 55."]' "$(python3 -c 'import json
+HAUL_EXPECT=mine.toml run_ok show --result run:1 --db noisy.db --format json # noisy.db: clear the second time
+equal '["usual", false, "measured once more: 55."]' "$(python3 -c 'import json
 rows = [r for r in json.load(open("out"))["rows"] if r["expected_remark"]]
 print(json.dumps([rows[0]["as_expected"], rows[0]["judged"] == rows[0]["gbps"], rows[0]["expected_remark"][:23]]))')" \
-    'the number that was judged, the second'
-  # One that went wrong when it was measured once more did go wrong.
-  sqlite3 noisy.db "update case_run set status = 'crashed', reason = 'signal 11', n = 0, median_ns = NULL,
-    median_low_ns = NULL, median_high_ns = NULL, p5_ns = NULL, p95_ns = NULL where run = 2"
-  run check --expect=mine.toml --db noisy.db
-  expect_code 1
-  expect_out '^host_to_device/numa0:pinned-gpu2/64MiB: crashed: signal 11$'
-  expect_out '^3 results are as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
-  expect_err 'warning: 1 case has no value: failed, crashed, hung or corrupt$'
-fi
+  'the number that was judged, the second'
+# One that went wrong when it was measured once more did go wrong.
+sqlite3 noisy.db "update case_run set status = 'crashed', reason = 'signal 11', n = 0, median_ns = NULL,
+  median_low_ns = NULL, median_high_ns = NULL, p5_ns = NULL, p95_ns = NULL where run = 2"
+run_says 1 '^host_to_device/numa0:pinned-gpu2/64MiB: crashed: signal 11$' check --expect=mine.toml --db noisy.db
+expect_out '^3 results are as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
+expect_err 'warning: 1 case has no value: failed, crashed, hung or corrupt$'
 run check --expect=mine.toml --db again.db --format junit # latest is the whole run
 expect_out '<testsuite name="haul check --expect" tests="4" failures="1"'
 run_ok query --db again.db "select count(*) from v_case where run = :run" --param run=latest --format csv
@@ -297,9 +277,8 @@ expect_out '^4'
 
 begin 'health: a GPU that there is and that cannot be used, one that hangs, and none at all'
 write_fault noinit.toml 'kind = "error"' 'call = "cuInit"' 'code = 802' 'count = 0'
-HAUL_FAKE_FAULTS=noinit.toml run run health --db lost.db
-expect_code 1
-expect_out '^unhealthy: CUDA shows none of the 4 GPUs that NVML sees: .*cuInit'
+HAUL_FAKE_FAULTS=noinit.toml run_says 1 '^unhealthy: CUDA shows none of the 4 GPUs that NVML sees: .*cuInit' \
+  run health --db lost.db
 write_fault hang.toml 'kind = "hang"' 'call = "cuMemcpy*"' 'to = 1'
 sed 's/error/crash/; /^code/d' noinit.toml >crash.toml # by signal 9, as for want of memory
 expect_health 3 '^not judged: the process that asked the GPU driver was killed by signal 9 \(SIGKILL\), possibly by a user, or by Linux ' \
@@ -308,9 +287,8 @@ echo "marker = \"$scratch/killed\"" | cat crash.toml - >once.toml # it is asked 
 HAUL_EXPECT=mine.toml expect_health 0 '^healthy: all 4' once.toml --db crash.db --only host_to_device
 equal killed "$(ls killed)" 'a probe that was killed'
 echo 'signal = 11' >>crash.toml
-HAUL_FAKE_FAULTS=crash.toml run run health --db crash.db
-expect_code 1
-expect_out '^unhealthy: the process that asked the GPU driver (was killed by signal [0-9]+ .*|ended with exit code 1): check whether nvidia-smi answers'
+HAUL_FAKE_FAULTS=crash.toml run_says 1 '^unhealthy: the process that asked the GPU driver (was killed by signal [0-9]+ .*|ended with exit code 1): check whether nvidia-smi answers' \
+  run health --db crash.db
 sed 's/cuInit/nvmlDeviceGetHandleByIndex_v2/' crash.toml >nvml.toml
 readonly nvml_lost='^unhealthy: NVML (crashed or gave no answer|does not start: .*): check whether nvidia-smi answers'
 expect_health 1 "$nvml_lost" nvml.toml --db crash.db
@@ -320,9 +298,8 @@ expect_health 1 '^unhealthy: host_to_device/numa0:pinned-gpu1/64MiB: failed: .*C
 expect_health 1 '^unhealthy: ' lost.toml --db lost1.db
 export HAUL_EXPECT=mine.toml
 readonly lost_case='host_to_device/numa0:pinned-gpu1/64MiB' lost_why='failed: .*CUDA_ERROR_LAUNCH_FAILED'
-run check --expect --db lost1.db --format junit
-expect_code 1
-expect_out '<testsuite name="haul check --expect" tests="4" failures="1" errors="0" skipped="0">'
+run_says 1 '<testsuite name="haul check --expect" tests="4" failures="1" errors="0" skipped="0">' \
+  check --expect --db lost1.db --format junit
 expect_out "<failure message=\"broken: $lost_why"
 run check --expect --db lost1.db --format ctrf
 expect_code 1
@@ -337,9 +314,7 @@ print([[r[k] for k in ("verdict", "gpu", "case", "value")] for r in json.load(op
 run check --expect --db lost1.db --format csv
 expect_out "^broken,,$lost_case,,.*,$lost_why"
 for format in table md; do
-  run check --expect --db lost1.db --format $format
-  expect_code 1
-  expect_out "^(- )?$lost_case: $lost_why"
+  run_says 1 "^(- )?$lost_case: $lost_why" check --expect --db lost1.db --format $format
   expect_out '^(- )?3 results are as expected for H200 of the fake driver \(from 2 measurements\); 1 went wrong$'
   expect_out "^(\| )?broken .*$lost_case"
 done
@@ -372,12 +347,10 @@ fi
 begin 'the time that a run may take: what is left is not measured, said, and resumed'
 # The first case begins in time on any machine, and all of them take longer than that.
 printf '[[fake.fault]]\nkind = "block"\ncall = "cuMemcpy*"\ncount = 0\nmilliseconds = 100\n' >blocked.toml
-HAUL_FAKE_FAULTS=blocked.toml HAUL_EXPECT=mine.toml run run health --db budget.db --set measure.budget=3s
-expect_code 3
-expect_out '^not judged: (3[0-9]|40) of 40 cases were not measured within the time that they may take'
-HAUL_FAKE_FAULTS=blocked.toml run run up.toml --db budget.db --set measure.budget=3s
-expect_code 3
-expect_err 'warning: the time for measuring, 3 s \(measure.budget\), is up: [0-9]+ of 12 cases were not measured$'
+HAUL_FAKE_FAULTS=blocked.toml HAUL_EXPECT=mine.toml run_says 3 '^not judged: (3[0-9]|40) of 40 cases were not measured within the time that they may take' \
+  run health --db budget.db --set measure.budget=3s
+HAUL_FAKE_FAULTS=blocked.toml run_fails 3 'warning: the time for measuring, 3 s \(measure.budget\), is up: [0-9]+ of 12 cases were not measured$' \
+  run up.toml --db budget.db --set measure.budget=3s
 expect_err '^haul: next: haul run --resume run:[0-9a-f]{20} --db budget\.db$'
 expect_value 'interrupted,"the time for measuring, 3 s (measure.budget), is up"' budget.db \
   "select status, reason from v_run where scenario = 'up'"
@@ -409,9 +382,8 @@ run_ok expect check several.toml
 sed 's/factor = 0.5/factor = 0.1/; s/from = "host"/from = 2/; s/to = 2/to = "host"/' slow.toml >slower.toml
 HAUL_FAKE_FAULTS=slower.toml HAUL_EXPECT=several.toml run_ok run nvbandwidth --only 'all_to_host_memcpy_ce' --db several.db \
   -q --set transfer.size=1MiB --set measure.max_time=1ms
-run check --expect=several.toml --db several.db
-expect_code 1
-expect_out '^several GPUs, flows at once: .*all_to_host_memcpy_ce/gpu0\.\.3-numa0'
+run_says 1 '^several GPUs, flows at once: .*all_to_host_memcpy_ce/gpu0\.\.3-numa0' \
+  check --expect=several.toml --db several.db
 
 begin 'health: a program that loads a GPU is waited for, then named with what it does'
 sleep 1000 &
@@ -427,44 +399,38 @@ from = "host"
 to = 1
 factor = 0.5
 EOT
-HAUL_FAKE_FAULTS=busy.toml HAUL_EXPECT=mine.toml run run health --db busy.db --set measure.idle_wait=1s \
+HAUL_FAKE_FAULTS=busy.toml HAUL_EXPECT=mine.toml run_fails 1 'gpu1: 1 compute process, 98 % busy: waiting for up to 1 s' \
+  run health --db busy.db --set measure.idle_wait=1s \
   --set measure.settle_time=200ms
-expect_code 1
-expect_err 'gpu1: 1 compute process, 98 % busy: waiting for up to 1 s'
 expect_out "^unhealthy: gpu1: 1 compute process, 98 % busy; gpu1 in use by pid $program \\(sleep\\), 98 % busy; gpu1, host link: 27\.[0-9]+ GB/s, usual 55-55\.2 \\(host_to_device/numa0:pinned-gpu1/64MiB\\); gpu1 is 0000:07:00\.0\$"
 kill "$program"
 { wait "$program"; } 2>/dev/null
 sed '/^name = "NVIDIA H200"/,/^\[\[gpu/s/^utilization_percent = 0/utilization_percent = 60/' \
   "$HAUL_FAKE_MACHINE" >loaded.toml
-HAUL_FAKE_MACHINE=loaded.toml HAUL_EXPECT=mine.toml run run health --db busy.db \
+HAUL_FAKE_MACHINE=loaded.toml HAUL_EXPECT=mine.toml run_fails 1 'gpu0: 0 compute processes, 60 % busy.*: waiting for up to 600 ms' \
+  run health --db busy.db \
   --only 'host_to_device' --set measure.idle_wait=600ms
-expect_code 1
-expect_err 'gpu0: 0 compute processes, 60 % busy.*: waiting for up to 600 ms'
 expect_out '^unhealthy: gpu0: 0 compute processes, 60 % busy'
 reject_out 'in use by another program'
 
 begin 'health: without a place for results nothing is left behind'
 mkdir own
-TMPDIR=$scratch/own HOME=/proc XDG_DATA_HOME=/proc/none HAUL_EXPECT=mine.toml run run health --only host_to_device
-expect_code 0
+TMPDIR=$scratch/own HOME=/proc XDG_DATA_HOME=/proc/none HAUL_EXPECT=mine.toml run_ok run health --only host_to_device
 expect_out '^healthy: all 4'
 expect_err 'the results are not kept: '
 equal '' "$(ls -A own)" 'what is left'
-HAUL_EXPECT=mine.toml run run health -q --only host_to_device --db /proc/none/results.db
-expect_code 0
+HAUL_EXPECT=mine.toml run_ok run health -q --only host_to_device --db /proc/none/results.db
 expect_out '^healthy: all 4'
 printf 'no database' >damaged.db
-HAUL_EXPECT=mine.toml run run health --only host_to_device --db damaged.db
-expect_code 0
+HAUL_EXPECT=mine.toml run_ok run health --only host_to_device --db damaged.db
 expect_out '^healthy: all 4'
 expect_err 'warning: the results are not kept: .*damaged.db'
 equal 'no database' "$(cat damaged.db)" 'what is no database is left alone'
 
 begin 'health: GPUs that differ from the others, are cut off from them, or are not shown'
 sed '/^pci_address = "0000:07:00.0"/,/^\[\[/s/^pcie_width_max = 16/pcie_width_max = 8/' "$HAUL_FAKE_MACHINE" >narrow.toml
-HAUL_FAKE_MACHINE=narrow.toml HAUL_EXPECT=mine.toml run run health --db unlike.db --only host_to_device
-expect_code 1
-expect_out '^unhealthy: gpu1: number of PCIe lanes 8, of others 16; gpu1 is 0000:07:00\.0$'
+HAUL_FAKE_MACHINE=narrow.toml HAUL_EXPECT=mine.toml run_says 1 '^unhealthy: gpu1: number of PCIe lanes 8, of others 16; gpu1 is 0000:07:00\.0$' \
+  run health --db unlike.db --only host_to_device
 write_fault unlike.toml 'kind = "error"' 'call = "cuDeviceCanAccessPeer"' 'code = 999' 'count = 0'
 expect_health 1 '^unhealthy: gpu0 has NVLinks and no peer access to gpu1, and 11 pairs more; gpu0 is 0000:06:00\.0, gpu1 is 0000:07:00\.0$' \
   unlike.toml --db unlike.db
@@ -519,8 +485,6 @@ equal 3 "$(sed 1d out | cut -d, -f1 | sort -u | wc -l)" 'machines with the word 
 for name in nosuch 'x*'; do
   run_error 2 "no machine is called \"${name/\*/.}\"; there are A100 SXM on PCIe 4 x16, .*, GB300$" expect show "$name"
 done
-run expect check bad.toml
-expect_code 2
-expect_err 'bad.toml:13:8: error'
+run_fails 2 'bad.toml:13:8: error' expect check bad.toml
 
 finish

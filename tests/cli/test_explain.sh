@@ -47,9 +47,7 @@ begin 'without results this machine is explained'
 run_ok explain --db none.db
 expect_err 'none.db.*\. Explaining this machine as it is now'
 missing none.db
-run explain --here latest
-expect_code 2
-expect_err 'a machine without a run has no "latest"'
+run_fails 2 'a machine without a run has no "latest"' explain --here latest
 
 fake_driver h200x4 || finish
 

@@ -116,16 +116,14 @@ expect_value interrupted hup.db 'select status from v_run'
 expect_value 2 hup.db "select count(*) from v_case where status = 'ok'"
 
 begin 'a run of which only the end is missing is resumed to the code of all its cases'
-if command -v sqlite3 >/dev/null; then
-  run_ok run "$source_folder/tests/cli/small.toml" --db end.db
-  sqlite3 end.db "update run set status = 'running', ended_at_ns = null"
-  run_ok run --resume latest --db end.db
-  expect_value done end.db 'select status from v_run'
-  sqlite3 end.db "update run set status = 'running', ended_at_ns = null;
-    update case_run set status = 'failed', reason = 'by hand' where id = 1"
-  run run --resume latest --db end.db
-  expect_code 3
-fi
+run_ok run "$source_folder/tests/cli/small.toml" --db end.db
+sqlite3 end.db "update run set status = 'running', ended_at_ns = null"
+run_ok run --resume latest --db end.db
+expect_value done end.db 'select status from v_run'
+sqlite3 end.db "update run set status = 'running', ended_at_ns = null;
+  update case_run set status = 'failed', reason = 'by hand' where id = 1"
+run run --resume latest --db end.db
+expect_code 3
 
 begin 'Ctrl-C ends a batch'
 start_slow "$slow" "$source_folder/tests/cli/small.toml" --db batch.db
@@ -210,9 +208,8 @@ value = 61
 EOF
 scenario sizes 'trials = { min = 5, max = 8 }; settle_time = "off"; telemetry = "10ms"' \
   'swept | { numa = "local" } | { gpu = 1 } | ["64KiB", "96KiB", "112KiB", "128KiB", "144KiB"]'
-HAUL_FAKE_FAULTS=$scratch/counted.toml run run sizes.toml --db counted.db
-expect_code 3
-expect_out 'gpu1 counted PCIe replays during the case: 3'
+HAUL_FAKE_FAULTS=$scratch/counted.toml run_says 3 'gpu1 counted PCIe replays during the case: 3' \
+  run sizes.toml --db counted.db
 expect_value 'crashed 98304' counted.db "select status || ' ' || size_bytes from v_case where status <> 'ok'"
 counted='v_note n join v_case c using (case_run) where n.kind = '"'link_errors'"
 expect_value '131072: 3 PCIe replays 1 Xid 63 errors' counted.db \

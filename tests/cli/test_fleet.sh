@@ -75,9 +75,7 @@ expect_value 10 holes.db "select count(*) from v_node where state = 'ok'"
 
 begin 'a fleet that is not well fails, with one line per node and reason'
 make_fleet template.db gate 12 missing=5 partial=9 slow_gpu=7:2:5 processes=2 || bad 'make_fleet'
-run merge gate.db gate --fail-on missing,partial,failed,different,slow
-expect_code 1
-expect_out '^n0005 +missing +no shard'
+run_says 1 '^n0005 +missing +no shard' merge gate.db gate --fail-on missing,partial,failed,different,slow
 expect_out '^n0009 +partial '
 expect_out '^n0007 +slow +gpu2 .*% slower than its peers, GPU-'
 equal 3 "$(grep -c '^n00' out)" 'lines of nodes'
@@ -97,9 +95,7 @@ begin 'several nodes that became slower are named, certain, and their cases are 
 make_fleet template.db third 12 occasion=1 name=third slow_node=2:10 slow_node=6:10 slow_node=11:10
 fleet sound 12
 run_ok merge sound.db third
-run check tag:fleet0 tag:third --db sound.db
-expect_code 1
-expect_out '; 3 parts of 3 nodes slower, unlike the other nodes: '
+run_says 1 '; 3 parts of 3 nodes slower, unlike the other nodes: ' check tag:fleet0 tag:third --db sound.db
 equal 0 "$(head -n 1 out | grep -c ' same')" 'cases that are the same'
 for node in 2 6 11; do expect_out "^n$(printf %04d $node) became [^:]* slower, unlike most nodes: 28 of 28 cases"; done
 
@@ -110,9 +106,7 @@ run_ok merge ten.db most
 run check --fleet --db ten.db
 expect_code 1
 equal 6 "$(grep -c '^n00.* slow .* slower than in fleet fleet0$' out)" 'nodes that became slower'
-run check tag:fleet0 tag:most --db ten.db
-expect_code 1
-expect_out '; 6 parts of 6 nodes slower, unlike the other nodes: '
+run_says 1 '; 6 parts of 6 nodes slower, unlike the other nodes: ' check tag:fleet0 tag:most --db ten.db
 
 make_fleet template.db each 12 occasion=1 name=each shift=device_to_host:4 || bad 'make_fleet'
 fleet twelve 12
@@ -285,18 +279,15 @@ for nodes in 5 8; do
   make_fleet template.db "before$nodes" $nodes processes=1 name=before
   make_fleet template.db "after$nodes" $nodes processes=1 name=after occasion=1 half_link=3:2
   run_ok merge "small$nodes.db" "before$nodes" "after$nodes"
-  run check tag:before tag:after --db "small$nodes.db"
-  expect_code 1
-  expect_out "^gpu2's host link of n0003 became .* % slower"
+  run_says 1 "^gpu2's host link of n0003 became .* % slower" check tag:before tag:after --db "small$nodes.db"
   reject_out 'not certain'
   run_ok diff tag:before tag:after --db "small$nodes.db" -v --only '*gpu2*'
   equal $((nodes == 5)) "$(grep -q '^[A-Z?]* *device_to_host/gpu2-numa0:pinned/4MiB \[n0003\] ' out; echo $((1 - $?)))" 'rows of nodes'
   reject_out 'GPU-[0-9a-f]{8}-' # a row names the node, not its GPUs
   run_ok diff tag:before tag:after --db "small$nodes.db" --format csv # and here both
   equal $((nodes == 5)) "$(grep -c '^[a-z]*,device_to_host/gpu2-numa0:pinned/4MiB,.*,GPU-[0-9a-f-]*,n0003,' out)" 'rows of n0003'
-  run check tag:before tag:after --db "small$nodes.db" --format junit
-  expect_code 1
-  expect_out '<testsuite name="haul check" .* failures="1" '
+  run_says 1 '<testsuite name="haul check" .* failures="1" ' \
+    check tag:before tag:after --db "small$nodes.db" --format junit
   expect_out 'classname="n0003" name="gpu2.*s host link of n0003"'
   run check tag:before tag:after --db "small$nodes.db" --format ctrf
   expect_code 1
@@ -309,10 +300,8 @@ done
 run_ok report alone.html tag:after --against tag:before --db small8.db
 equal 1 "$(grep -c 'gpu2.s host link of n0003 became' alone.html)" 'answers of the page'
 equal 0 "$(grep -c '<li class="good">No case changed' alone.html)" 'all clear of the page'
-run check tag:before tag:after --db small8.db --fail-on broken
-expect_code 0
-run check tag:before tag:after --db small8.db --only 'device_local_copy/*'
-expect_code 0
+run_ok check tag:before tag:after --db small8.db --fail-on broken
+run_ok check tag:before tag:after --db small8.db --only 'device_local_copy/*'
 reject_out alone
 run_ok check tag:before tag:after --db small8.db --only 'host_to_device/*gpu1/*'
 run check tag:before tag:after --db small8.db --only 'host_to_device/*gpu2/*'

@@ -228,9 +228,7 @@ HAUL_FAKE_MACHINE=$source_folder/tests/machines/gh200.toml run_ok run coherent.t
 expect_value 2 coherent.db "select count(*) from v_case where status = 'ok'"
 
 begin 'a machine without GPUs'
-HAUL_FAKE_MACHINE=$source_folder/tests/machines/no-gpu.toml run run gpu.toml --db none.db
-expect_code 3
-expect_out '^Skipped .*: .*GPU'
+HAUL_FAKE_MACHINE=$source_folder/tests/machines/no-gpu.toml run_says 3 '^Skipped .*: .*GPU' run gpu.toml --db none.db
 expect_value 0 none.db "select count(*) from v_case where status = 'ok'"
 
 begin 'a driver that hangs when it is asked what is here'

@@ -3,7 +3,6 @@
 # crashes or hangs.
 # shellcheck source=tests/cli/common.sh
 . "$(dirname -- "$0")/common.sh"
-command -v sqlite3 >/dev/null || { echo 'skipped: no sqlite3'; exit 77; }
 
 run_ok run "$source_folder/tests/cli/small.toml" --db good.db
 cp good.db before.db

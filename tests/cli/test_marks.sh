@@ -81,8 +81,7 @@ expect_value 3 owned.db 'select count(*) from v_case'
 equal 0 "$(find "$HAUL_LOCKS" -name 'run-*' | wc -l)" 'files of runs, of which one was killed'
 
 begin 'a place for locks that cannot be made costs a warning, not the run'
-HAUL_LOCKS=/proc/none run run local.toml --db other.db
-expect_code 0
+HAUL_LOCKS=/proc/none run_ok run local.toml --db other.db
 expect_err 'warning: cannot make the folder for locks, /proc/none.*two runs at once'
 
 begin 'another program on the GPU is named, at its busiest'
@@ -138,8 +137,7 @@ expect_value 0 hidden.db 'select count(*) from v_case where run = 2 and slowed_b
 
 begin 'throttling is told with its reason and share; idle clocks are not throttling'
 printf '[fake]\nthrottle_reasons = 65\n[[fake.fault]]\nkind = "block"\ncall = "cuMemcpy*"\nto = 1\nmilliseconds = 100\n' >hot.toml
-HAUL_FAKE_FAULTS=hot.toml run run base.toml --db hot.db
-expect_code 0
+HAUL_FAKE_FAULTS=hot.toml run_ok run base.toml --db hot.db
 expect_value 3 hot.db "select count(*) from v_case where slowed_by = 'gpu1 throttled by hw_thermal for 100 % of the time'"
 printf '[fake]\nthrottle_reasons = 5\n' >capped.toml # idle, and a power cap that costs no clocks
 HAUL_FAKE_FAULTS=capped.toml run run base.toml --db capped.db

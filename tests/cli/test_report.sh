@@ -36,8 +36,7 @@ not_on_page() { # FILE REGEX
 }
 
 begin 'pairs are matrices'
-run run nvbandwidth "${small[@]}" --set transfer.size=64KiB --only '*_ce' --db r.db --tag '<first> & "only"'
-expect_code 0
+run_ok run nvbandwidth "${small[@]}" --set transfer.size=64KiB --only '*_ce' --db r.db --tag '<first> & "only"'
 run report nv.html --db r.db
 expect_page nv.html
 expect_err 'wrote nv\.html \(1 run\)'

@@ -118,16 +118,15 @@ for option in --verbose --sum --csv; do
 done
 run_ok show --scenario previous --db again.db
 expect_err 'its result: haul show run:[0-9a-f]{20} --db again.db$'
-if command -v sqlite3 >/dev/null; then # nodes of a fleet start runs in one millisecond: the name that is printed is of one
-  cp again.db twin.db
-  sqlite3 twin.db "update run set uuid = substr((select uuid from run where id = 1), 1, 16) || substr(uuid, 17) where id = 2"
-  for run in 1 2; do
-    run_ok show --scenario $run --db twin.db
-    read -r -a words <<<"$(sed -n 's/.*its result: haul //p' err)"
-    run_ok "${words[@]}"
-    expect_out "^run $run of small, "
-  done
-fi
+# nodes of a fleet start runs in one millisecond: the name that is printed is of one
+cp again.db twin.db
+sqlite3 twin.db "update run set uuid = substr((select uuid from run where id = 1), 1, 16) || substr(uuid, 17) where id = 2"
+for run in 1 2; do
+  run_ok show --scenario $run --db twin.db
+  read -r -a words <<<"$(sed -n 's/.*its result: haul //p' err)"
+  run_ok "${words[@]}"
+  expect_out "^run $run of small, "
+done
 run_ok diff --db again.db
 expect_err 'comparing run:5 \(A\) with latest \(B\)'
 
@@ -253,9 +252,7 @@ if [ -n "$found" ]; then
   for then in skip abort; do
     for as in plan 'run --dry-run'; do
       # shellcheck disable=SC2086
-      run $as $then.toml -v
-      expect_code 3
-      expect_out "^  huge_pages: wanted $want, found $found; on failure $then, if unknown"
+      run_says 3 "^  huge_pages: wanted $want, found $found; on failure $then, if unknown" $as $then.toml -v
       [ $then = abort ] || expect_out "^ +3  check huge_pages: found $found, wanted $want$"
       [ $then = abort ] || expect_out '^3 cases, none measured$'
       [ $then = skip ] || expect_out "^nothing to measure: the run would abort: check huge_pages: found $found, wanted $want$"
@@ -281,9 +278,7 @@ if fake_driver no-gpu; then
   expect_err 'warning: check governor: unknown: .*; wanted performance'
   unknown abort 'governor = { want = "performance", on_unknown = "abort" }'
   expect_one_error 3 'nothing was measured: check governor: unknown: '
-  run plan abort.toml
-  expect_code 3
-  expect_out '^nothing to measure: the run would abort: check governor: unknown: '
+  run_says 3 '^nothing to measure: the run would abort: check governor: unknown: ' plan abort.toml
   reject_out '^Skipped'
   unknown skip 'governor = { want = "performance", on_unknown = "skip" }'
   expect_code 3

@@ -248,8 +248,7 @@ begin 'an interrupted run says how it is resumed, and a run that is measured is 
 runner=$!
 # shellcheck disable=SC2016
 await eval '[ -n "$(find again -name "a2-*.db")" ]'
-run run --resume latest --shard again --node-name a2
-expect_one_error 3 'is being measured by haul, pid'
+run_error 3 'is being measured by haul, pid' run --resume latest --shard again --node-name a2
 kill -INT $runner
 kill -TERM $runner
 wait $runner
@@ -279,9 +278,7 @@ END
     code=$(cat code2)
     expect_code 3
     run_fails 3 'its node could not write the shard' merge full.db kept
-    run merge full2.db kept --fail-on missing
-    expect_code 1
-    expect_out '^f2 +missing +its shard was skipped: .*could not write the shard'
+    run_says 1 '^f2 +missing +its shard was skipped: .*could not write the shard' merge full2.db kept --fail-on missing
     expect_value partial full.db "select state from v_node where node = 'f1'"
     expect_value 1 full.db "select reason like '%with % of 40 results%No space left on device%' from v_node where node = 'f1'"
     expect_value missing full.db "select state from v_node where node = 'f2'"
@@ -388,8 +385,7 @@ expect_states busy_fleet.db 'b1:failed'
 expect_out '^failed +1 +b1 +another run used'
 
 begin 'a home that cannot be written does not matter'
-HOME=/proc XDG_DATA_HOME=/proc run run "$small" --shard homeless --node-name h1
-expect_code 0
+HOME=/proc XDG_DATA_HOME=/proc run_ok run "$small" --shard homeless --node-name h1
 
 begin 'a folder that cannot be made'
 : >file
