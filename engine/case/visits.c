@@ -41,8 +41,7 @@ bool visits_is_open(const struct visits_found *found, size_t cases, size_t unset
   const bool open = found->settled == SETTLED_BUDGET;
   return cases == 0 || 8 * unsettled > cases
              ? open || found->narrows
-             : open && (found->visits <= VISITS_PATIENCE || !(found->undisturbed_ns > 0) ||
-                        found->without_level);
+             : open && (found->visits <= VISITS_PATIENCE || !(found->undisturbed_ns > 0));
 }
 
 static int visits_compare(const void *a, const void *b) {
@@ -218,8 +217,8 @@ static void visits_take(const struct series *own, const struct series *load, dou
     visits_take_own(own, scratch, found);
   }
   found->precise = own->precise || load->precise;
-  found->without_level = of_load && noisy && own->visits > 1;
-  const bool settled = (own_known || of_load) && !found->without_level &&
+  const bool drifts = of_load && noisy && own->visits > 1;
+  const bool settled = (own_known || of_load) && !drifts &&
                        (own->visits == 1 ? !noisy : visits_is_close(judged, of_load, found));
   const bool narrow = own->visits == 1 ? settled
                                        : series_half_width(judged) <= precision &&

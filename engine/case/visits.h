@@ -45,8 +45,8 @@
  *     the load tells, the same is asked of the mean of the visits.
  * On a noisy host, a case in which the load tells is never settled. Its rate drifts over seconds to
  * minutes (means of 6 s on an H100: 45.1, 45.8 and 46.5 GB/s), so that a run does not see how far.
- * To stop when its visits agree would be to stop at chance. It has all visits that there is time
- * for, which halves the spread on some hosts, and its interval says how much they differ.
+ * To stop when its visits agree would be to stop at chance. It has visits while others have, and
+ * its interval says how much they differ.
  * Most of the time would go into cases that are settled: their intervals end at some tenths of a
  * percent, and copies both ways by copy engines never come near the precision. So a settled case is
  * visited only while more than an eighth of the cases are not: there others disturb many trials,
@@ -98,8 +98,7 @@ enum { VISITS_PATIENCE = 3, VISITS_VOTES = 4 };
 
 struct visits_found {
   enum settled settled;
-  bool narrows;       /* another visit may still narrow the interval */
-  bool without_level; /* its rate drifts, and its host is noisy: no visit settles it */
+  bool narrows; /* another visit may still narrow the interval */
   uint32_t visits;
   bool precise;           /* the first visit, or its load */
   double undisturbed_ns;  /* per iteration; 0 = not known, and then all below */
