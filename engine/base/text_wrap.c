@@ -58,19 +58,21 @@ static bool text_is_unit(const char *word, size_t length) {
   return strstr(UNITS, wanted) != NULL;
 }
 
-/* Bytes of the first word; a number and its unit are one, where they fit into a line of that width.
- */
+/* Bytes of the first word; a number and its unit are one, and "haul" and its verb, where they fit
+ * into a line of that width. */
 static size_t text_word_length(const char *text, size_t width) {
   const size_t length = strcspn(text, " ");
-  const char *number = text + strspn(text, "(+-<>=~");
-  if (length == 0 || text[length] == '\0' || isdigit((unsigned char)number[0]) == 0 ||
-      isdigit((unsigned char)text[length - 1]) == 0) {
+  const char *begin = text + strspn(text, "(+-<>=~");
+  if (length == 0 || text[length] == '\0') {
     return length;
   }
   const char *next = text + length + 1;
   const size_t both = length + 1 + strcspn(next, " ");
-  return text_is_unit(next, strcspn(next, " ")) && text_width_n(text, both) <= width ? both
-                                                                                     : length;
+  const bool is_number = isdigit((unsigned char)begin[0]) != 0 &&
+                         isdigit((unsigned char)text[length - 1]) != 0 &&
+                         text_is_unit(next, strcspn(next, " "));
+  const bool is_command = strncmp(begin, "haul ", strlen("haul ")) == 0;
+  return (is_number || is_command) && text_width_n(text, both) <= width ? both : length;
 }
 
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut) {

@@ -125,8 +125,7 @@ static enum status verb_diff_run(struct command *command, struct error *err) {
     const struct diff_summary *summary = &result.comparison->summary;
     if (summary->verdicts[VERDICT_REGRESSED] >
         summary->provisional[VERDICT_REGRESSED]) { /* else more runs come first */
-      say_note(&command->common, "next: haul explain run:%lld%s",
-               (long long)verb_diff_last_of_b(&result),
+      say_next(&command->common, "haul explain run:%lld%s", (long long)verb_diff_last_of_b(&result),
                console_db_option(&command->common, &command->arena));
     }
     const bool split = !command->request.a_a || result.a_a.splits > 0;

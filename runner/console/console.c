@@ -150,11 +150,10 @@ struct curves *plot_open(const struct common_options *options, const struct plot
 
 /* ---- messages ---- */
 
-/* Lines are ours, everything else that controls a terminal is not. The first is as wide as the
- * terminal; those below it are to be copied, and stay whole. */
-static void console_append_lines(struct strbuf *shown, const char *text) {
+/* Lines are ours, everything else that controls a terminal is not. The first is that wide at most,
+ * 0 = as it is; those below it are to be copied, and stay whole. */
+static void console_append_lines(struct strbuf *shown, const char *text, unsigned width) {
   static const char SPEAKER[] = "haul: ";
-  const unsigned width = terminal_width(stderr);
   for (const char *line = text; *line != '\0';) {
     const size_t length = strcspn(line, "\n");
     SCOPED(strbuf_fini) struct strbuf escaped = STRBUF(SAID_MAX);
@@ -169,14 +168,15 @@ static void console_append_lines(struct strbuf *shown, const char *text) {
   }
 }
 
-static void say_line(const char *head, const char *colour, const char *format, va_list args) {
+static void say_line(const char *head, const char *colour, unsigned width, const char *format,
+                     va_list args) {
   SCOPED(memory_free) char *message = NULL;
   if (vasprintf(&message, format, args) < 0) {
     abort();
   }
   SCOPED(memory_free) char *text = memory_format("%s%s", head, message);
   SCOPED(strbuf_fini) struct strbuf shown = STRBUF(SAID_MAX);
-  console_append_lines(&shown, text);
+  console_append_lines(&shown, text, width);
   (void)fflush(stdout);
   if (colour != NULL) {
     fprintf(stderr, "haul: \033[%sm%s\033[0m%s\n", colour, head, shown.text + strlen(head));
@@ -188,7 +188,8 @@ static void say_line(const char *head, const char *colour, const char *format, v
 void say_error(const struct common_options *options, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  say_line("error: ", use_colour(options, stderr) ? "1;31" : NULL, format, args);
+  say_line("error: ", use_colour(options, stderr) ? "1;31" : NULL, terminal_width(stderr), format,
+           args);
   va_end(args);
 }
 
@@ -202,7 +203,8 @@ void say_warning(const struct common_options *options, const char *format, ...) 
   }
   va_list args;
   va_start(args, format);
-  say_line("warning: ", use_colour(options, stderr) ? "1;35" : NULL, format, args);
+  say_line("warning: ", use_colour(options, stderr) ? "1;35" : NULL, terminal_width(stderr), format,
+           args);
   va_end(args);
 }
 
@@ -212,14 +214,24 @@ void say_note(const struct common_options *options, const char *format, ...) {
   }
   va_list args;
   va_start(args, format);
-  say_line("", NULL, format, args);
+  say_line("", NULL, terminal_width(stderr), format, args);
+  va_end(args);
+}
+
+void say_next(const struct common_options *options, const char *format, ...) {
+  if (options->quiet) {
+    return;
+  }
+  va_list args;
+  va_start(args, format);
+  say_line("next: ", NULL, 0, format, args);
   va_end(args);
 }
 
 void say_wait(const char *format, ...) {
   va_list args;
   va_start(args, format);
-  say_line("", NULL, format, args);
+  say_line("", NULL, terminal_width(stderr), format, args);
   va_end(args);
 }
 

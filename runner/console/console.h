@@ -110,6 +110,9 @@ void say_warning(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Why nothing happens for a while, even with -q. */
 void say_wait(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "haul: next: haul explain": a command on one line, however wide, so that it can be copied. */
+void say_next(const struct common_options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void say_note(const struct common_options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* One line on stderr that the next one replaces, cut to the terminal; "" clears it. False: there is

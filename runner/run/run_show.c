@@ -27,7 +27,7 @@ static void run_show_queries(const struct common_options *common, const char *sc
     }
   }
   if (count == 1) {
-    say_note(common, "next: haul query --saved %s%s%s", names, console_db_option(common, &arena),
+    say_next(common, "haul query --saved %s%s%s", names, console_db_option(common, &arena),
              drawn[0] != '\0' ? " --plot" : "");
   } else if (count > 1) {
     say_note(common, "next: haul query --saved NAME%s; NAME: %s%s%s",
@@ -70,15 +70,15 @@ static void run_show_next(const struct run_state *state, const char *resume) {
   SCOPED(arena_fini) struct arena arena = {0};
   const char *db = console_db_option(common, &arena);
   if (resume != NULL) {
-    say_note(common, "next: %s", resume);
+    say_next(common, "%s", resume);
     return;
   }
   if (state->counts[CASE_OK] > 0) {
     run_show_queries(common, state->plan->scenario->name);
-    say_note(common, "next: haul report run.html%s", db);
+    say_next(common, "haul report run.html%s", db);
   }
   if (state->done > state->counts[CASE_SKIPPED]) {
-    say_note(common, "next: haul explain%s", db);
+    say_next(common, "haul explain%s", db);
   }
 }
 

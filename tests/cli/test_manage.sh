@@ -64,6 +64,9 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   script -qec "'$haul' list --db '$PWD/nowhere/a.db'" /dev/null >out 2>&1 # of 80 columns
   expect_out '^      .*names another database'
   equal '' "$(grep -v -e "$PWD" out | grep -E '.{81,}')" 'longer lines'
+  long=$(printf '%080d' 0).db
+  script -qec "'$haul' run '$small' --db $long" /dev/null >out 2>&1 # a command is not broken
+  expect_out "^haul: next: haul explain --db $long.\$"
 
   echo n | script -qec "'$haul' delete run:2 --db a.db" /dev/null >out 2>&1
   expect_out 'run 2 of small, 20.*: 1 result.$'

@@ -2,6 +2,13 @@
 
 #include "tests/cmocka.h"
 
+TEST(commands_keep_their_verbs) {
+  SCOPED(strbuf_fini) struct strbuf text;
+  strbuf_init(&text, 1000);
+  text_wrap(&text, "change it once: haul migrate (haul list)", 20, 0, false);
+  assert_string_equal(text.text, "change it once:\nhaul migrate\n(haul list)");
+}
+
 TEST(numbers_keep_their_units) {
   SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, 1000);
