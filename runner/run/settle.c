@@ -252,8 +252,8 @@ static void settle_look(struct settle *settle, struct record *resumed) {
   }
 }
 
-/* Whether a case that follows had as many visits as any that leads on such a way. */
-static bool settle_is_abreast(const struct settle *settle, const struct settle_case *item) {
+/* Whether a case that follows had its visits for those of the others on such ways. */
+static bool settle_keeps_up(const struct settle *settle, const struct settle_case *item) {
   uint32_t most = 0;
   for (size_t i = 0; i < settle->plan->case_count; i++) {
     const struct settle_case *other = &settle->cases[i];
@@ -261,7 +261,7 @@ static bool settle_is_abreast(const struct settle *settle, const struct settle_c
       most = other->found.visits;
     }
   }
-  return item->found.visits >= most;
+  return item->found.visits > most / SETTLE_ROUNDS;
 }
 
 bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t process,
@@ -272,7 +272,7 @@ bool settle_is_open(struct settle *settle, struct record *resumed, uint32_t proc
     settle_look(settle, resumed);
   }
   size_t unsettled = 0;
-  if (settle_follows(settle, case_index) && (!item->noisy || settle_is_abreast(settle, item))) {
+  if (settle_follows(settle, case_index) && (!item->noisy || settle_keeps_up(settle, item))) {
     return false;
   }
   if (settle->doubted && item->noisy) {

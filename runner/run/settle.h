@@ -13,12 +13,15 @@
  *
  * A case whose scenario asks for a certain number of trials was measured as asked, too. But where
  * others over the same links are visited again because the host is noisy, it goes with them: it has
- * as many visits as the one of them that has most, or fewer. So it never keeps a run going, and
- * after a single visit its result is as without any. */
+ * a visit for every SETTLE_ROUNDS of the one that has most. So it never keeps a run going, takes
+ * little time from cases that visits settle, and after a single visit its result is as without any.
+ */
 #pragma once
 
 #include "engine/case/visits.h"
 #include "runner/record/record.h"
+
+enum { SETTLE_ROUNDS = 3 };
 
 /* Links that others may use. What disturbs those to the host leaves those between GPUs alone. */
 enum settle_way { WAY_NONE, WAY_GPUS, WAY_HOST, WAYS };
