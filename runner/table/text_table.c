@@ -81,7 +81,7 @@ static void text_print_value(struct table *table, size_t column, const struct ce
   } else {
     strbuf_append(&line, value);
   }
-  while (line.text[line.length - 1] == ' ') { /* of an empty value */
+  while (line.length > 0 && line.text[line.length - 1] == ' ') { /* of an empty value */
     line.length--;
   }
   (void)fprintf(table->options.stream, "%.*s\n", (int)line.length, line.text);

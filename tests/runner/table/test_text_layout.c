@@ -61,6 +61,20 @@ TEST(a_table_of_records_leaves_out_empty_columns) {
                                "without a value: tag, reason\n");
 }
 
+TEST(a_table_of_records_may_have_columns_without_a_name) {
+  static const char *const columns[] = {"case_name_that_is_long", ""};
+  struct output output;
+  start(&output, (struct table_options){.format = OUTPUT_TABLE, .width = 24});
+  begin(&output, columns, 2);
+  add(&output, (struct cell[]){cell_integer(1), cell_null()});
+  add(&output, (struct cell[]){cell_integer(2), cell_text("580.159.04")});
+  assert_text(finish(&output), "case_name_that_is_long  1\n"
+                               "\n"
+                               "\n"
+                               "case_name_that_is_long  2\n"
+                               "                        580.159.04\n");
+}
+
 /* A list is never turned: columns go in their order, then from the last, and are named below. */
 TEST(a_list_leaves_columns_out) {
   const char *const columns[] = {"run", "scenario", "host", "driver", "remark"};
