@@ -32,27 +32,9 @@ unit = "GB/s"
 statement = "limit"
 source = "a data sheet"
 EOT
-cat >up.toml <<'EOT'
-schema_version = 1
-name = "up"
-[measure]
-trials = { min = 8, max = 8 }
-max_time = "10ms"
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = "*" }
-size = ["4KiB", "16MiB"]
-[[transfer]]
-name = "up_under_load"
-method = "ce"
-from = { numa = "local" }
-to = { gpu = "*" }
-size = "16MiB"
-[[transfer.load]]
-direction = "reverse"
-EOT
+scenario up 'trials = { min = 8, max = 8 }; max_time = "10ms"' \
+  'up | { numa = "local" } | { gpu = "*" } | ["4KiB", "16MiB"]' \
+  'up_under_load | { numa = "local" } | { gpu = "*" } | "16MiB" | load = [{ direction = "reverse" }]'
 cat >slow.toml <<'EOT'
 [fake]
 [[fake.link]]
@@ -71,9 +53,7 @@ write_fault() { # FILE LINE...
 expect_health() { # CODE REGEX FAULTS OPTION...
   local wanted=$1 line=$2 faults=$3
   shift 3
-  HAUL_FAKE_FAULTS=$faults HAUL_EXPECT=mine.toml run run health --only host_to_device "$@"
-  expect_code "$wanted"
-  expect_out "$line"
+  HAUL_FAKE_FAULTS=$faults HAUL_EXPECT=mine.toml run_says "$wanted" "$line" run health --only host_to_device "$@"
 }
 
 begin 'nothing is said of a simulated machine by rows of real ones'

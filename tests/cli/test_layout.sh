@@ -5,43 +5,11 @@
 . "$(dirname -- "$0")/common.sh"
 fake_driver h200x4 || exit 77
 
-head='schema_version = 1
-name = "layout"
-[measure]
-max_time = "1ms"
-telemetry = "off"'
-cat >layout.toml <<END
-$head
-[[transfer]]
-name      = "gpus"
-method    = "ce"
-from      = { gpu = "*" }
-to        = { gpu = "*" }
-direction = ["forward", "both"]
-size      = "64KiB"
-[[transfer]]
-name      = "host"
-method    = "ce"
-from      = { numa = "*" }
-to        = { gpu = "*" }
-direction = ["forward", "reverse", "both"]
-size      = { from = "64KiB", to = "1MiB", factor = 4 }
-[[transfer]]
-name      = "ends"
-method    = "ce"
-from      = { gpu = 0 }
-to        = { gpu = [1, 2] }
-initiator = ["source", "target"]
-size      = "64KiB"
-[[transfer]]
-name        = "lockstep"
-method      = "sm"
-from        = { gpu = [0, 1] }
-to          = { gpu = [2, 3] }
-size        = ["64KiB", "256KiB", "1MiB"]
-kernel.grid = [1, 2, 4]
-zip         = [["size", "kernel.grid"]]
-END
+scenario layout 'max_time = "1ms"; telemetry = "off"' \
+  'gpus | { gpu = "*" } | { gpu = "*" } | "64KiB" | direction = ["forward", "both"]' \
+  'host | { numa = "*" } | { gpu = "*" } | { from = "64KiB", to = "1MiB", factor = 4 } | direction = ["forward", "reverse", "both"]' \
+  'ends | { gpu = 0 } | { gpu = [1, 2] } | "64KiB" | initiator = ["source", "target"]' \
+  'lockstep | { gpu = [0, 1] } | { gpu = [2, 3] } | ["64KiB", "256KiB", "1MiB"] | method = "sm"; kernel.grid = [1, 2, 4]; zip = [["size", "kernel.grid"]]'
 
 begin 'each direction is a matrix or a table of its own'
 run_ok run layout.toml --db r.db
