@@ -33,25 +33,9 @@ for node in $(seq "$nodes"); do
   sed "s/GPU-00000200-0000/GPU-00000200-$(printf %04d "$node")/" "$HAUL_FAKE_MACHINE" >"machines/n$node.toml"
 done
 export PATH=$scratch/bin:$PATH TMPDIR=$scratch/tmp
-cat >fleet.toml <<'TOML'
-schema_version = 1
-name = "fleet"
-[measure]
-trials = { min = 5, max = 8 }
-max_time = "50ms"
-[[transfer]]
-name = "up"
-method = "ce"
-from = { numa = "local", memory = "pinned" }
-to = { gpu = "*" }
-size = "1MiB"
-[[transfer]]
-name = "down"
-method = "ce"
-from = { gpu = "*" }
-to = { numa = "local", memory = "pinned" }
-size = "1MiB"
-TOML
+scenario fleet 'trials = { min = 5, max = 8 }; max_time = "50ms"' \
+  'up | { numa = "local", memory = "pinned" } | { gpu = "*" } | "1MiB"' \
+  'down | { gpu = "*" } | { numa = "local", memory = "pinned" } | "1MiB"'
 export SCENARIO=$scratch/fleet.toml NODES=$nodes
 
 # The scripts of the document: ```LANGUAGE title=NAME ... ```
