@@ -3,7 +3,6 @@
 #include "runner/record/selector.h"
 #include "schema/scenario/scenario.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 enum status record_add_scenario(struct record *record, const struct scenario *scenario, int64_t *id,
@@ -48,8 +47,7 @@ static void record_case_def_key(const struct plan_case *planned, char key[CONTEN
   content_text(content, host_cache_in_definition(def->measure.host_cache));
   content_text(content, cache_state_text(def->measure.device_cache));
   if (record_work_is_of_gpu(def)) {
-    SCOPED(memory_free) char *operations = memory_format("%" PRIu64, def->operations);
-    content_text(content, operations);
+    content_int(content, (int64_t)def->operations);
   }
   content_finish(content, key);
 }

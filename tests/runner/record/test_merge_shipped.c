@@ -1,5 +1,7 @@
 /* What the shipped scenarios plan can be merged: each kind of case is what its definition says. And
  * their settings are those that migration 1034 gave to cases of before. */
+#include "engine/base/strbuf.h"
+#include "runner/record/content.h"
 #include "runner/record/database.h"
 #include "runner/record/merge.h"
 #include "runner/record/record.h"
@@ -135,6 +137,51 @@ TEST(no_count_of_operations_is_believed) {
   for (size_t k = 0; k < case_kind_name_count; k++) {
     assert_true(known[k]);
   }
+}
+
+/* The keys that such cases had before 1.36, without their operations. */
+static void give_old_keys(struct database *database, struct error *err) {
+  sqlite3_stmt *rows = NULL;
+  SCOPED(strbuf_fini) struct strbuf update = STRBUF(1 << 20);
+  assert_int_equal(sqlite3_prepare_v2(database->handle,
+                                      "SELECT id, case_key, block, name, axes, path, host_cache, "
+                                      "device_cache FROM bench_case "
+                                      "WHERE kind = 'compute' AND operation = 'fma'",
+                                      -1, &rows, NULL),
+                   SQLITE_OK);
+  while (sqlite3_step(rows) == SQLITE_ROW) {
+    char key[CONTENT_KEY_MAX];
+    struct content *content = content_new();
+    for (int i = 1; i < sqlite3_column_count(rows); i++) {
+      content_text(content, (const char *)sqlite3_column_text(rows, i));
+    }
+    content_finish(content, key);
+    strbuf_printf(&update, "UPDATE bench_case SET key = '%s' WHERE id = %d;", key,
+                  sqlite3_column_int(rows, 0));
+  }
+  (void)sqlite3_finalize(rows);
+  assert_true(update.length > 0);
+  assert_ok(database_run_sql(database, update.text, err), err);
+}
+
+TEST(multiply_adds_of_before_are_merged) {
+  struct database *database = NULL;
+  struct merge_result result;
+  bool fatal = false;
+  char folder[FOLDER_PATH_MAX];
+  folder_make(folder);
+  PRINTED(input, PATH_MAX_BYTES, "%s/in.db", folder);
+  PRINTED(output, PATH_MAX_BYTES, "%s/out.db", folder);
+  SCOPED(planned_fini)
+  struct planned planned = planned_shipped("h200x4.toml", "interference", NULL, 0);
+  record_plan(input, &planned);
+  assert_ok(database_open(input, DATABASE_WRITE, &database, err), err);
+  give_old_keys(database, err);
+  database_close(database);
+  struct merge *merge = merge_new(output, NULL);
+  assert_ok(merge_add(merge, input, &result, &fatal, err), err);
+  merge_free(merge);
+  folder_remove(folder);
 }
 
 /* A GPU with more SMs does more of them: of the same case, it is a row of its own. */
