@@ -67,17 +67,13 @@ static enum status verb_env_draw(struct command *command, const struct run_ref *
   const struct env_options *options = command->options;
   SCOPED(result_set_fini) struct result_set rates;
   struct machine_measured measured = {0};
-  enum status status = STATUS_OK;
   result_set_init(&rates, SIZE_MAX);
   SCOPED(strbuf_fini) struct strbuf picture = STRBUF(VERB_ENV_PICTURE_MAX);
   if (options->run != NULL) {
-    status = verb_env_get_rates(command, run, &rates, &measured, err);
+    RETURN_ON_ERROR(verb_env_get_rates(command, run, &rates, &measured, err));
   }
-  if (status == STATUS_OK) {
-    machine_drawing_picture(command->target, options->run != NULL ? &measured : NULL, &picture);
-    status = stream_print(stdout, &picture, NULL, err);
-  }
-  return status;
+  machine_drawing_picture(command->target, options->run != NULL ? &measured : NULL, &picture);
+  return stream_print(stdout, &picture, NULL, err);
 }
 
 static enum status verb_env_run(struct command *command, struct error *err) {

@@ -163,11 +163,9 @@ static enum status database_open_checked(struct database *database, enum databas
     if (database->version > 0) {
       RETURN_ON_ERROR(foreign_check(database, access, err));
     }
-    status = migrate_run(database, err);
-    if (status == STATUS_OK) {
-      database_use_views(database);
-    }
-    return status;
+    RETURN_ON_ERROR(migrate_run(database, err));
+    database_use_views(database);
+    return STATUS_OK;
   }
   int code = database->handle != NULL ? sqlite3_extended_errcode(database->handle) : SQLITE_NOMEM;
   bool left_over = status != STATUS_OK &&

@@ -358,17 +358,13 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
 
 static enum status record_start_process(struct record *record, uint32_t process, pid_t pid,
                                         int64_t at_ns, struct error *err) {
-  enum status status =
-      record_insert(record, "run/start_process",
-                    PARAMETERS(PARAMETER(":ordinal", process), PARAMETER(":pid", pid),
-                               PARAMETER(":started_at_ns", at_ns)),
-                    NULL, err);
-  if (status == STATUS_OK) {
-    status = record_find(record, "run/find_process", PARAMETERS(PARAMETER(":ordinal", process)),
-                         &record->process, err);
-    record->process_ordinal = process;
-  }
-  return status;
+  RETURN_ON_ERROR(record_insert(record, "run/start_process",
+                                PARAMETERS(PARAMETER(":ordinal", process), PARAMETER(":pid", pid),
+                                           PARAMETER(":started_at_ns", at_ns)),
+                                NULL, err));
+  record->process_ordinal = process;
+  return record_find(record, "run/find_process", PARAMETERS(PARAMETER(":ordinal", process)),
+                     &record->process, err);
 }
 
 static enum status record_end_process(struct record *record, uint32_t process, int64_t at_ns,
