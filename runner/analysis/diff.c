@@ -272,7 +272,7 @@ static double diff_share_of_look(const struct diff_options *options) {
 
 static void diff_test_case(const struct diff_case *c, const struct diff_options *options,
                            struct work *work, struct diff_result *result) {
-  const double alpha = 0.05 * diff_share_of_look(options);
+  const double alpha = fmin(EQUIVALENCE_LEVEL, 0.05 * diff_share_of_look(options));
   work->sd = diff_spread(work);
   switch (options->method) {
   case DIFF_MODERATED:
@@ -571,11 +571,12 @@ void diff_compare(const struct diff_case *cases, size_t count, const struct diff
   const size_t own = options->own > 0 ? options->own : count;
   *summary = (struct diff_summary){.shift = diff_shift(cases, own)};
   diff_start_all(cases, count, &room, true, work, results);
-  if (diff_order_wastes_pairs(cases, work, own, &arena)) {
+  const double independence = diff_order_independence(cases, work, own, &arena);
+  if (independence >= DIFF_INDEPENDENT_LEAST) {
     diff_start_all(cases, count, &room, false, work, results);
   }
   diff_set_priors(cases, work, count, own, options->apart, &arena);
-  diff_order_find(cases, work, count, own, options, &arena, summary);
+  diff_order_find(cases, work, count, own, independence, options, &arena, summary);
   if (summary->drifts) {
     diff_order_take_trends(cases, work, count, &arena);
     diff_set_priors(cases, work, count, own, options->apart, &arena);

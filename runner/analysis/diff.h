@@ -66,8 +66,10 @@
  *   INCOMPARABLE         the caller says why, or no process is ok on either side
  *   INSUFFICIENT         one run each, and fewer than two processes on a side
  *   REGRESSED, IMPROVED  q <= 5 %: slower, faster by more than delta
- *   SAME                 equivalent: the 90 % interval lies inside delta (TOST); of nodes of which
- *                        several changed unlike the others, their whole mean does too
+ *   SAME                 equivalent: the 95 % interval lies inside delta (TOST at 2.5 %, so that
+ *                        few of those who compare after each run, and stop at SAME, are wrong);
+ *                        of nodes of which several changed unlike the others, their whole mean
+ *                        does too
  *   INSUFFICIENT         undecided, and at most DIFF_PROCESSES_MAX units per side would decide
  *                        with a power of 80 %, those so far among them: units_needed. This is a
  *                        promise where both sides have DIFF_UNITS_PROMISE units: what befalls one
@@ -84,16 +86,19 @@
 
 #include <stdbool.h>
 
-#define DIFF_SHARE_COMMON      0.9
-#define DIFF_WALK_DF           5.0
-#define DIFF_POWER             0.9   /* with which units_needed is sought: 0.8 is then kept */
-#define DIFF_STEPS_LEAST       0.9   /* of runs that count as independent: time_order.h */
-#define DIFF_CHANCE_SHARE      0.1   /* of provisional changes: diff_exchange_units() */
-#define DIFF_TREND_LEAST       0.9   /* the probability of a line that is taken out */
-#define DIFF_STEPS_PAIRED      0.8   /* of runs in turn that are not judged as pairs */
-#define DIFF_STEPS_ERRORS      1.645 /* or that are so near to those of independent runs: at 5 % */
-#define DIFF_INDEPENDENT_LEAST 0.2   /* the probability of that */
-#define DIFF_SPREAD_MIN        5e-5 /* the quietest cases measured spread by 0.01 % between processes */
+#define DIFF_SHARE_COMMON 0.9
+#define DIFF_WALK_DF      5.0
+#define DIFF_POWER        0.9   /* with which units_needed is sought: 0.8 is then kept */
+#define DIFF_STEPS_LEAST  0.9   /* of runs that count as independent: time_order.h */
+#define DIFF_CHANCE_SHARE 0.1   /* of provisional changes: diff_exchange_units() */
+#define DIFF_TREND_LEAST  0.9   /* the probability of a line that is taken out */
+#define DIFF_STEPS_PAIRED 0.8   /* of runs in turn that are not judged as pairs */
+#define DIFF_STEPS_ERRORS 1.645 /* or that are so near to those of independent runs: at 5 % */
+/* The probability that runs in turn do not wander, from which on they are not judged as pairs, and
+ * from which on they count as independent. */
+#define DIFF_INDEPENDENT_LEAST  0.2
+#define DIFF_INDEPENDENT_LIKELY 0.35
+#define DIFF_SPREAD_MIN         5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };
@@ -174,7 +179,6 @@ struct diff_case {
   struct process_sample earlier;
   double rounding;      /* diff_find_rounding(): standard error that the clock's steps add, ln */
   double rounded_noise; /* the same: the share of the noise's variance that is part of it */
-  bool shares_noise;    /* of a group: its cases do, so that they do not tell how it wanders */
   bool paired; /* the runs of the samples are nodes, the same and in the same order on both sides */
   const char *incomparable; /* why the sides cannot be compared; NULL = they can */
 };
@@ -195,7 +199,9 @@ struct diff_result {
    * No interval of few runs holds the change in just 95 % whether they depend on each other or not
    * (Mueller 2014, "HAC corrections for strongly autocorrelated time series", Journal of Business
    * and Economic Statistics 32; Poetscher 2002, "Lower risk bounds and properties of confidence
-   * sets for ill-posed estimation problems", Econometrica 70). */
+   * sets for ill-posed estimation problems", Econometrica 70). Of two runs on a side it does so if
+   * noise is normal: a third of the deals of two and two put both lower values on one side, and so
+   * no interval that assumes nothing is finite at 95 %. */
   bool is_conservative;
   double p, q; /* NAN where nothing was tested; q with all looks */
   enum diff_unit unit;

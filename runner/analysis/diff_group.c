@@ -1,13 +1,9 @@
 #include "runner/analysis/diff_group.h"
 
 #include "engine/base/order.h"
-#include "runner/statistics/t_test.h"
 
 #include <math.h>
 
-/* Of cases that share none, the variance of a group of so many is a chi square of at least four
- * degrees of freedom, and in one of ten groups beyond that. */
-static const double SHARED_NOISE = 2;
 /* Of its cases, that a process has: undecided cases are those whose noise leans to one side, so
  * that runs of them alone would move the mean. A node has few cases because it has few GPUs. */
 static const double PROCESS_SHARE = 0.9, NODE_SHARE = 0.5;
@@ -76,34 +72,6 @@ static struct process_sample group_take_side(const struct diff_case *cases, cons
   return (struct process_sample){values, used, processes, runs};
 }
 
-/* Of the runs of both sides, within them; 0 = not known. */
-static double group_variance(const struct diff_case *c, double *values, uint32_t *numbers) {
-  struct sample samples[2];
-  for (size_t s = 0; s < 2; s++) {
-    const struct process_sample runs = process_sample_by_run(group_side(c, s), values, numbers);
-    samples[s] = sample_summary(runs.values, runs.count);
-  }
-  double df = 0;
-  const double variance = effect_pooled_variance(&samples[0], &samples[1], &df);
-  return df > 0 ? variance : 0;
-}
-
-/* Whether the group varies more than as many independent cases do on average. */
-static bool group_shares_noise(const struct diff_case *group, const struct diff_case *cases,
-                               const size_t *members, size_t count) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  size_t most = group->a.count + group->b.count;
-  for (size_t m = 0; m < count; m++) {
-    const size_t own = cases[members[m]].a.count + cases[members[m]].b.count;
-    most = own > most ? own : most;
-  }
-  double *values = arena_array(&arena, most, sizeof *values);
-  uint32_t *numbers = arena_array(&arena, most, sizeof *numbers);
-  const double mean =
-      TOTAL_OF(m, count, group_variance(&cases[members[m]], values, numbers) / (double)count);
-  return group_variance(group, values, numbers) > SHARED_NOISE * mean / (double)count;
-}
-
 /* By how much less than its cases the group varied in earlier runs that measured all of them; that
  * is a variance of as many degrees of freedom as these runs have. Too few tell nothing: then its
  * cases may share all of it, as they always may of what processes of a run differ by. */
@@ -167,11 +135,10 @@ struct diff_case diff_group_make(const struct diff_case *cases, const size_t *me
   group.b = group_take_side(cases, members, count, true, middles, arena);
   group.rounding =
       sqrt(rounding) / (double)count; /* each case is somewhere else between two steps */
-  group.shares_noise = group_shares_noise(&group, cases, members, count);
   return group;
 }
 
 void diff_group_take_order(const struct diff_summary *cases, struct diff_options *options) {
   options->independent = cases->independent;
-  options->wander = cases->independent ? NULL : cases->wander;
+  options->wander = cases->wander;
 }

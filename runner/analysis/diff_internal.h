@@ -86,18 +86,18 @@ struct shift diff_shift(const struct diff_case *cases, size_t count);
 
 /* ---- diff_order.c: what the order of runs in time means ---- */
 
-/* Whether runs in turn agree with the next of their side no better than with others, in the mean of
- * all cases and beyond chance, and what they say of how the level may wander leaves it likely
- * enough that it does not: then pairs only lose half of the degrees of freedom. Without them an
- * interval holds the change at least as often, whatever the level does, for what wanders spreads
- * each side more than it moves their difference. */
-bool diff_order_wastes_pairs(const struct diff_case *cases, const struct work *work, size_t count,
-                             struct arena *arena);
+/* Of runs in turn, the probability that their level does not wander: 0 where they agree with the
+ * next of their side better than with others, in the mean of all cases and beyond chance; 1 where
+ * there are no pairs. Where it is not small, pairs only lose half of the degrees of freedom.
+ * Without them an interval holds the change at least as often, whatever the level does, for what
+ * wanders spreads each side more than it moves their difference. */
+double diff_order_independence(const struct diff_case *cases, const struct work *work, size_t count,
+                               struct arena *arena);
 /* Judges the mean of the steps of all cases (time_order.h) by its standard error: cases that see
  * the same noise tell as much as one does. Sets how the level wanders (wander.h), and whether in a
  * line: what the cases have in common shows that long before any of them does. */
 void diff_order_find(const struct diff_case *cases, struct work *work, size_t count, size_t own,
-                     const struct diff_options *options, struct arena *arena,
+                     double independence, const struct diff_options *options, struct arena *arena,
                      struct diff_summary *summary);
 /* Where the level drifts in a line and nothing else depends on the order, the line is taken out: it
  * goes on from one side to the other. */

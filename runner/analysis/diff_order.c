@@ -104,15 +104,15 @@ static bool order_steps_are_wide(const struct work *work, size_t count) {
   const double apart = fmax(squares / known - mean * mean, 0);
   const double shared = fmin(fmax(1 - apart / (variance / known), 0), 1);
   const double error = sqrt(variance / known * (shared + (1 - shared) / known));
-  return known > 0 && mean >= fmin(DIFF_STEPS_PAIRED, 1 - DIFF_STEPS_ERRORS * error);
+  return known == 0 || mean >= fmin(DIFF_STEPS_PAIRED, 1 - DIFF_STEPS_ERRORS * error);
 }
 
-bool diff_order_wastes_pairs(const struct diff_case *cases, const struct work *work, size_t count,
-                             struct arena *arena) {
+double diff_order_independence(const struct diff_case *cases, const struct work *work, size_t count,
+                               struct arena *arena) {
   struct time_order_seen seen = {.arena = arena};
   struct wander_belief belief;
   if (!order_steps_are_wide(work, count)) {
-    return false;
+    return 0;
   }
   for (size_t i = 0; i < count; i++) {
     if (work[i].testable && work[i].unit == DIFF_UNIT_RUN && work[i].paired) {
@@ -120,12 +120,11 @@ bool diff_order_wastes_pairs(const struct diff_case *cases, const struct work *w
     }
   }
   order_learn(&seen, NULL, &belief);
-  return belief.share * belief.common[0] + (1 - belief.share) * belief.own[0] >=
-         DIFF_INDEPENDENT_LEAST;
+  return seen.count == 0 ? 1 : belief.share * belief.common[0] + (1 - belief.share) * belief.own[0];
 }
 
 void diff_order_find(const struct diff_case *cases, struct work *work, size_t count, size_t own,
-                     const struct diff_options *options, struct arena *arena,
+                     double independence, const struct diff_options *options, struct arena *arena,
                      struct diff_summary *summary) {
   struct time_order_seen seen = {.arena = arena};
   struct time_order_seen others = {.arena = arena};
@@ -137,8 +136,11 @@ void diff_order_find(const struct diff_case *cases, struct work *work, size_t co
   double dependence = 0;
   for (size_t i = 0; i < count; i++) {
     const bool blocked = order_is_blocked(&work[i]);
-    if (!work[i].testable || work[i].unit != DIFF_UNIT_RUN || !(blocked || work[i].paired) ||
-        (options->independent && !cases[i].shares_noise)) {
+    const bool open = blocked || work[i].paired ||
+                      (isfinite(work[i].order.steps) && independence < DIFF_INDEPENDENT_LIKELY);
+    /* What cases share is one series, which may wander although none of them seems to. */
+    if (!work[i].testable || work[i].unit != DIFF_UNIT_RUN || !open ||
+        (options->independent && !options->apart)) {
       continue;
     }
     const struct time_order_kind *kind =

@@ -165,7 +165,7 @@ const struct verb VERB_DIFF = {
         "                not run in A; the line has the counts\n"
         "  REGRESSED     slower by more than the threshold; false discovery rate 5 %\n"
         "  IMPROVED      faster by more than the threshold; the same rate\n"
-        "  SAME          the 90 % interval is within the threshold; shown with -v\n"
+        "  SAME          the 95 % interval is within the threshold; shown with -v\n"
         "  INSUFFICIENT  undecided: more runs would decide; stderr says how many\n"
         "  UNCLEAR       undecided: 30 runs per side would not decide, as the change is\n"
         "                too close to the threshold or the case too noisy\n"

@@ -297,6 +297,10 @@ static const char *diff_change_legend(struct arena *arena, const struct comparis
   const struct comparison_row *rows = comparison->rows;
   const size_t known = SUM_OF(i, comparison->row_count, isfinite(rows[i].change_low) ? 1 : 0);
   const size_t wide = SUM_OF(i, comparison->row_count, rows[i].result.is_conservative);
+  /* Levels of whole runs may put all of so few on one side. */
+  const size_t few = SUM_OF(i, comparison->row_count,
+                            rows[i].result.is_conservative && (rows[i].result.units[SIDE_A] < 3 ||
+                                                               rows[i].result.units[SIDE_B] < 3));
   const char *interval = known == 0      ? " (one run each: no CI)"
                          : wide == 0     ? ", with 95 % CI"
                          : wide == known ? ", with CI of at least 95 %"
@@ -304,7 +308,8 @@ static const char *diff_change_legend(struct arena *arena, const struct comparis
                                                         ", with 95 %% CI, in %zu of %zu "
                                                         "rows of at least 95 %%",
                                                         wide, known);
-  return arena_format(arena, "change: B relative to A%s; GB/s: more is better, ns: less", interval);
+  return arena_format(arena, "change: B relative to A%s%s; GB/s: more is better, ns: less",
+                      interval, few > 0 ? " if noise is normal" : "");
 }
 
 /* Of how many undecided cases the undisturbed rate is the same; nothing where of none. */

@@ -166,7 +166,8 @@ bool effect_is_equivalent(const struct effect *effect, double margin, double alp
 }
 
 struct effect_criteria effect_criteria_find(double df, double alpha) {
-  return (struct effect_criteria){df, student_quantile(1 - alpha, df), student_quantile(0.95, df)};
+  return (struct effect_criteria){df, student_quantile(1 - alpha, df),
+                                  student_quantile(1 - EQUIVALENCE_LEVEL, df)};
 }
 
 /* Wallace's approximation: hundreds of these are for one number of observations. */

@@ -60,12 +60,14 @@ struct effect effect_welch(const struct sample *a, const struct sample *b);
 double effect_p(const struct effect *effect, double margin);
 /* Confidence interval of the true difference; confidence: 0.95. */
 struct interval effect_interval(const struct effect *effect, double confidence);
-/* Equivalence: Schuirmann's two one-sided tests (TOST, 1987) at level alpha, which is at 0.05 that
- * the 90 % interval lies inside (-margin, margin). */
+/* Equivalence: Schuirmann's two one-sided tests (TOST, 1987) at level alpha: the interval of
+ * confidence 1 - 2 alpha lies inside (-margin, margin). At the usual level that is the 95 %
+ * interval. */
+#define EQUIVALENCE_LEVEL 0.025
 bool effect_is_equivalent(const struct effect *effect, double margin, double alpha);
 
 /* What a test of so many degrees of freedom is held to: the t beyond which a difference is shown to
- * exceed a margin at level alpha, and that of both tests of equivalence, at 5 % each. */
+ * exceed a margin at level alpha, and that of both tests of equivalence, at their usual level. */
 struct effect_criteria {
   double df, exceeds, within;
 };

@@ -15,7 +15,7 @@ static const struct {
 enum { CLASS_COUNT = COUNT_OF(CLASSES) };
 /* That what cases have in common wanders as slowly as what each has for itself, where that is at
  * least as much: the rest of it may be the noise of measuring. */
-static const double ALIKE = 0.75;
+static const double ALIKE = 0.9;
 
 static const double TREND = 0.1; /* before anything is seen */
 
@@ -388,11 +388,13 @@ struct wander wander_average(const struct wander_order *order, const struct wand
   const double near = few * (log(even.factor) / 2 + wander_quantile(LEVEL, even.df)) +
                       (1 - few) * wander_distance(parts, used, LEVEL);
   const double far = fmax(near, wander_distance(parts, used, FAR_LEVEL));
-  /* The interval of a sum from those of its parts (Zou and Donner 2008, "Construction of confidence
-   * limits about effect measures: a general approach", Statistics in Medicine 27). */
+  const struct wander common = wander_match(near, far);
   const double share = belief->share;
-  const double own_near = log(own.factor) / 2 + wander_quantile(LEVEL, own.df);
-  const double own_far = log(own.factor) / 2 + wander_quantile(FAR_LEVEL, own.df);
-  return wander_match(log(share * exp(2 * near) + (1 - share) * exp(2 * own_near)) / 2,
-                      log(share * exp(2 * far) + (1 - share) * exp(2 * own_far)) / 2);
+  const double factor = share * common.factor + (1 - share) * own.factor;
+  /* Satterthwaite's degrees of freedom, where the exponent is 2, are too many where the part with
+   * the fewer of them is the larger one. With 1 they are too few. */
+  const double exponent = 2 - few;
+  const double inverse_df = pow(share * common.factor / factor, exponent) / common.df +
+                            pow((1 - share) * own.factor / factor, exponent) / own.df;
+  return (struct wander){factor, 1 / inverse_df};
 }

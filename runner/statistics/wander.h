@@ -51,8 +51,10 @@ void wander_conclude(const struct wander_evidence *evidence, const double *prior
  * large variance make its tail long, and not all of it wide. What cases share is one series. It
  * hardly tells models apart where it is short, and moves the difference the way that it moves
  * within the sides: there, the interval of the mixture holds the change too seldom, and that of the
- * mean variance counts, which is wider. df: if runs are independent; own_df: the same if cases
- * share no noise. Without degrees of freedom: factor 1 and df. */
+ * mean variance counts, which is wider. What is shared and what is not add up as variances, with
+ * Satterthwaite's degrees of freedom or, where few runs are known, fewer. df: if runs are
+ * independent; own_df: the same if cases share no noise. Without degrees of freedom: factor 1 and
+ * df. */
 struct wander {
   double factor, df;
 };

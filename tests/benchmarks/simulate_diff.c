@@ -396,9 +396,6 @@ static enum limits judge_limits(const struct cell *cell, double diffs) {
   const struct world *world = &WORLDS[cell->world];
   const struct tally *t = &cell->tally;
   const size_t processes = PROCESSES[cell->size];
-  if (world->looks == LOOKS_UNTOLD) {
-    return KEPT;
-  }
   const bool plain = cell->world == 0 && processes >= 5;
   const bool noisy = strcmp(world->name, "normal, 1.5 %") == 0;
   const bool in_turn = (world->order == ABAB || world->order == ABBA) && world->looks == ONE_LOOK &&

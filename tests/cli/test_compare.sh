@@ -505,6 +505,7 @@ on_second gpu.toml -q --db runs.db --processes 2 --tag b
 on_second gpu.toml -q --db runs.db --processes 2 --tag b
 run_ok diff tag:a tag:b --db runs.db -v
 expect_out '^Each run counts once, as the mean of its processes$'
+expect_out '^change: B relative to A, with CI of at least 95 % if noise is normal; '
 reject_out 'One run each'
 expect_out '^One recorded fact differs: driver_version, ' # also with -v
 expect_err '^haul: The 2 provisional changes need 2 more runs of each side \(now A 2, B 2\)\. Measure in turn, '

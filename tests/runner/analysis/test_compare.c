@@ -305,10 +305,9 @@ TEST(shapes_of_sides_are_known) {
  *   degrees          Welch, as one case teaches nothing, of equal counts and variances: 6
  *   p                P(t > (d - delta) / error = 0) + P(t > 2 d / error = 12.187)
  *                    = 0.5 + 0.0000093, and q is the same: one test
- *   not SAME         the 90 % interval is d +- 1.94318 x 0.0016330 = d +- 0.0031732, not below
- *                    delta
  *   95 % interval    d +- 2.44691 x 0.0016330 = d +- 0.0039958; of the rate, whose logarithm falls
  *                    by it, exp(-0.0139461) - 1 = -1.38493 % to exp(-0.0059545) - 1 = -0.59368 %
+ *   not SAME         that is not within delta
  *   more processes   the change is no larger than delta, and no smaller: the power stays at
  *                    5 % with any number, so it is not INSUFFICIENT */
 TEST(unclear_by_hand) {

@@ -92,8 +92,9 @@ TEST(only_steps_that_noise_does_not_hide_count) {
   }
   make(32, 0, 7);
   for (size_t i = 0; i < CASES; i++) {
-    const double both = 32 / exp(values[i][0][0]) / sqrt(6);
-    assert_true(fabs(cases[i].rounding / both - 1) < 0.02);
+    /* Of a triangular distribution of two steps, 95 % are within 1 - sqrt(0.05) of a step. */
+    const double half = 32 / exp(values[i][0][0]) * (1 - sqrt(0.05));
+    assert_true(fabs(cases[i].rounding * 1.95996 / half - 1) < 0.02);
   }
   diff_find_rounding(cases, 1);
   assert_true(cases[0].rounding < 1e-9);

@@ -4,7 +4,7 @@
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
-enum { CASES = 24, RUNS_MAX = 240, ROUNDS = 3, SEEDS = ROUNDS(8, 2) };
+enum { CASES = 24, RUNS_MAX = 240, ROUNDS = 4, SEEDS = ROUNDS(8, 2) };
 
 /* How a machine behaves. Changes are of every eighth case, logarithms of times; noise is of every
  * run. */
@@ -23,7 +23,7 @@ static const struct world WORLDS[] = {
     {"one odd run", {5, 6}, .in_turn = true, .noise = 0.0005, .change = 0.03, .odd = true},
     {"one odd run, B later", {5, 6}, .noise = 0.0005, .change = 0.03, .odd = true},
     {"one odd run of 6, A 30", {30, 6}, .noise = 0.0005, .change = 0.03, .odd = true, .open = 0.02},
-    {"5 and 6 runs", {5, 6}, .in_turn = true, .noise = 0.01, .change = 0.03, .open = 0.05},
+    {"5 and 6 runs", {5, 6}, .in_turn = true, .noise = 0.01, .change = 0.03, .open = 0.2},
     {"1 and 8 runs", {1, 8}, .noise = 0.004, .change = 0.03, .open = 0.02},
     {"one run each", {1, 1}, .noise = 0.003, .change = 0.02},
     {"drift, B later", {5, 5}, .noise = 0.002, .change = 0.03, .drift = 0.002},
@@ -48,7 +48,7 @@ static const struct world WORLDS[] = {
      .noise = 0.002,
      .change = 0.03,
      .mode = 0.02,
-     .open = 0.15},
+     .open = 0.5},
 };
 
 /* What was measured, run by run. */

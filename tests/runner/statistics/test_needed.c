@@ -61,7 +61,7 @@ static double share_decided(const struct needed_belief *belief, const struct nee
     const bool differs = fabs(belief->differences[k]) > MARGIN;
     decided +=
         differs ? copysign(1, belief->differences[k]) * estimate - MARGIN > 2.3263 * sqrt(variance)
-                : MARGIN - fabs(estimate) > 1.6449 * sqrt(variance);
+                : MARGIN - fabs(estimate) > 1.96 * sqrt(variance);
   }
   return (double)decided / DRAWS;
 }

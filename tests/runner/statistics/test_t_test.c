@@ -110,12 +110,14 @@ TEST(welch) {
   ASSERT_NEAR(interval.high, -0.118450390513119, 1e-10);
 }
 
-TEST(equivalence_is_the_90_percent_interval_inside_the_margin) {
+TEST(equivalence_is_the_95_percent_interval_inside_the_margin) {
   const struct effect effect = {.difference = 0.002, .error = 0.003, .df = INFINITY};
-  /* 0.002 + 1.6449 x 0.003 = 0.006935 */
+  /* 0.002 + 1.95996 x 0.003 = 0.0078799; at 5 %, 0.002 + 1.64485 x 0.003 = 0.0069346 */
+  assert_true(effect_is_equivalent(&effect, 0.00788, EQUIVALENCE_LEVEL));
+  assert_false(effect_is_equivalent(&effect, 0.00787, EQUIVALENCE_LEVEL));
   assert_true(effect_is_equivalent(&effect, 0.00694, 0.05));
   assert_false(effect_is_equivalent(&effect, 0.00693, 0.05));
-  assert_false(effect_is_equivalent(&effect, 0, 0.05));
+  assert_false(effect_is_equivalent(&effect, 0, EQUIVALENCE_LEVEL));
 }
 
 TEST(without_spread_the_difference_is_what_it_is) {
