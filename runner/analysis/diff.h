@@ -97,7 +97,7 @@
 /* The probability that runs in turn do not wander, from which on they are not judged as pairs, and
  * from which on they count as independent. */
 #define DIFF_INDEPENDENT_LEAST  0.2
-#define DIFF_INDEPENDENT_LIKELY 0.35
+#define DIFF_INDEPENDENT_LIKELY 0.45
 #define DIFF_SPREAD_MIN         5e-5 /* the quietest cases measured spread by 0.01 % between processes */
 /* Units per side that a diff should have where the spread is unknown, that it must have for a firm
  * report, and that anybody would measure. */

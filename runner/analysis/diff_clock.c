@@ -128,7 +128,8 @@ static void clock_set_rounding(const struct step_time *times, size_t count, doub
       const struct sample b = sample_summary(c->b.values, c->b.count);
       const double alike = (clock_reads_alike(&a) + clock_reads_alike(&b)) / 2.0;
       c->rounded_noise = alike * fmax(0, 1 - 2 * mixed);
-      c->rounding = (1 - (1 - TRIANGLE) * c->rounded_noise) *
+      const double pure = c->rounded_noise * c->rounded_noise; /* noise soon hides the triangle */
+      c->rounding = (1 - (1 - TRIANGLE) * pure) *
                     sqrt(clock_rounding(&c->a, step, mixed) + clock_rounding(&c->b, step, mixed));
     }
   }
