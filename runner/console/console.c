@@ -179,7 +179,9 @@ static void say_line(const char *head, const char *colour, unsigned width, const
   console_append_lines(&shown, text, width);
   (void)fflush(stdout);
   if (colour != NULL) {
-    fprintf(stderr, "haul: \033[%sm%s\033[0m%s\n", colour, head, shown.text + strlen(head));
+    const size_t length = strlen(head) - 1; /* the text may begin on the next line */
+    fprintf(stderr, "haul: \033[%sm%.*s\033[0m%s\n", colour, (int)length, head,
+            shown.text + length);
   } else {
     fprintf(stderr, "haul: %s\n", shown.text);
   }

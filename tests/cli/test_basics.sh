@@ -244,6 +244,9 @@ reject_err $'\033'
 run_fails 2 $'\033\\[' validate --color always quikc
 run validate quikc
 reject_err $'\033'
+echo text >of_more_than_forty_characters_that_are_not_broken
+COLUMNS=40 run list runs --color=always --db of_more_than_forty_characters_that_are_not_broken
+equal $'haul: \033[1;31merror:\033[0m\n      of_more_than_forty_characters_that_are_not_broken' "$(head -n 2 "$scratch/err")" 'colour'
 
 begin 'a reader that goes away ends it quietly'
 "$haul" list queries 2>"$scratch/err" | head -n 1 >/dev/null
