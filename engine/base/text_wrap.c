@@ -78,14 +78,15 @@ static size_t text_word_length(const char *text, size_t width) {
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut) {
   const size_t limit = width > 0 ? width : SIZE_MAX;
   size_t column = indent;
-  for (bool first = true; *text != '\0'; first = false) {
+  size_t blanks = 0; /* before the word */
+  while (*text != '\0') {
     size_t length = text_word_length(text, limit - indent);
-    if (!first && column + 1 + text_width_n(text, length) > limit) {
+    if (blanks > 0 && column + blanks + text_width_n(text, length) > limit) {
       strbuf_printf(buffer, "\n%*s", (int)indent, "");
       column = indent;
-    } else if (!first) {
-      strbuf_append_char(buffer, ' ');
-      column++;
+    } else {
+      strbuf_printf(buffer, "%*s", (int)blanks, "");
+      column += blanks;
     }
     while (cut && indent + text_width_n(text, length) > limit) {
       const size_t part = text_cut(text, limit - indent);
@@ -97,6 +98,7 @@ void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t ind
     strbuf_append_n(buffer, text, length);
     column += text_width_n(text, length);
     text += length;
-    text += strspn(text, " ");
+    blanks = strspn(text, " ");
+    text += blanks;
   }
 }

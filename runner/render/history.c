@@ -220,7 +220,7 @@ static void history_put_chart(struct document *document, const struct results *r
                               const struct history_series *series, bool all) {
   const size_t width = history_chart_width(document);
   document_gap(document);
-  document_put(document, "%s%s%s  (%zu %s)", results->cases[series->bench].name,
+  document_put(document, "%s%s%s (%zu %s)", results->cases[series->bench].name,
                arena_around(&document->arena, " [", series->hardware, "]"),
                arena_around(&document->arena, ", ", series->settings, ""), series->point_count,
                strings_plural(series->point_count, "run", "runs"));
@@ -444,7 +444,7 @@ static void history_put_band(struct document *document, const struct machines *m
     history_sign(&signs, history_column_of(machines->upgrades[u].period, count, width), '|');
   }
   document_gap(document);
-  document_put(document, "%s  (%zu machines, %s to %s)", block->name, machines->node_count,
+  document_put(document, "%s (%zu machines, %s to %s)", block->name, machines->node_count,
                history_period(document, machines, 0),
                history_period(document, machines, count - 1));
   SCOPED(strbuf_fini) struct strbuf chart = STRBUF(TEXT_MAX);

@@ -175,7 +175,7 @@ void machine_draw_legend(struct machine_drawing *d) {
     machine_put_wrapped(d, "strong", "What was measured, by letter");
   }
   for (size_t i = 0; i < d->letter_count; i++) {
-    machine_put_wrapped(d, "dim", arena_format(d->arena, "%c  %s", text_letter(i), d->letters[i]));
+    machine_put_wrapped(d, "dim", arena_format(d->arena, "%c %s", text_letter(i), d->letters[i]));
   }
   if (d->letter_count > 0) {
     machine_put_wrapped(d, "dim", "The case of each rate: haul query --saved link-rates");

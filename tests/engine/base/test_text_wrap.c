@@ -17,3 +17,10 @@ TEST(numbers_keep_their_units) {
   assert_string_equal(
       text.text, "L2 (one)\n2 MiB;\n48.5 GB/s\n(+12 %), 4\nGPUs,\n123456789\nMiB a lot 2\nMiBs");
 }
+
+TEST(blanks_of_a_name_stay) {
+  SCOPED(strbuf_fini) struct strbuf text;
+  strbuf_init(&text, 1000);
+  text_wrap(&text, "no case is \"a  b\",   or none", 20, 2, false);
+  assert_string_equal(text.text, "no case is \"a  b\",\n  or none");
+}
