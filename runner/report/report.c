@@ -280,14 +280,18 @@ static enum status report_put_history(const struct report *report, size_t row, F
                                       bool *first, struct error *err) {
   const struct results *results = report->request->compared->results;
   const struct comparison_row *changed = &report->request->compared->comparison->rows[row];
-  const size_t environment = results->runs[changed->sides[SIDE_B].run].environment;
+  const size_t run = changed->sides[SIDE_B].run;
   struct database *database = query_database(report->request->query);
   struct results *runs = results_new();
-  struct page_history_case one = {
-      .bench = &results->cases[changed->bench], .row = row, .runs = runs};
+  struct page_history_case one = {.bench = &results->cases[changed->bench],
+                                  .row = row,
+                                  .hardware =
+                                      results_hardware(results, run, changed->sides[SIDE_B].bench),
+                                  .runs = runs};
   enum status status = results_add_all_runs(runs, database, err);
   if (status == STATUS_OK) {
-    results_keep_runs(runs, report_keep_host, &results->environments[environment]);
+    results_keep_runs(runs, report_keep_host,
+                      &results->environments[results->runs[run].environment]);
     status = results_load(runs, database, one.bench->key, err);
   }
   if (status == STATUS_OK) {

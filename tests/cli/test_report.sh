@@ -197,6 +197,8 @@ change=$(grep -Eo 'down/gpu0-numa0:pinned/4MiB .*' diff.txt | grep -Eo -- '-[0-9
 page c.html "<td class=\"n\">$change</td>"
 "$haul" baseline set good tag:before --db c.db >/dev/null 2>&1
 cp c.db alternate.db
+# Another GPU in a host of that name is no earlier run of this one.
+HAUL_FAKE_MACHINE=$machines/gb200x4.toml run_ok run gpu.toml -q --only '[ud]*' --db alternate.db
 for _ in 1 2 3 4 5 6; do # drivers alternate
   on_first gpu.toml -q --only '[ud]*' --processes 1 --db alternate.db --tag x
   on_second gpu.toml -q --only '[ud]*' --processes 1 --db alternate.db --tag y
@@ -206,6 +208,8 @@ page alternate.html '</span>An arrow: the interval goes on beyond the axis. n: r
 equal '13 1' "$(python3 -c 'import re
 chart = re.findall(r"<figure[^>]*><svg[^>]*>\s*<title[^>]*>[^<]* over 14 runs.*?</figure>", open("alternate.html").read(), re.S)[0]
 print(chart.count("<title>driver 5"), len(re.findall(r"<text [^>]*>[^<]*driver ", chart)))')" 'marks of the history: only behind the last is room for a name'
+run_ok report one.html run:15 --db alternate.db
+page one.html '>13 earlier runs: speed '
 run report b.html --baseline good --db c.db
 expect_page b.html
 page b.html '<b>A  </b>baseline:good: driver 580[^<]*; runs? [0-9]+ of [0-9: -]+ UTC</p>'

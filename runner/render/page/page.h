@@ -149,7 +149,7 @@ void page_put_spread(FILE *page, const struct result_set *rows, const char *bloc
 
 /* ---- the cases that changed, over all runs of the database (page_history.c) ----
  *
- * One chart each, with a mark where the driver, the kernel of the host or the GPUs changed. */
+ * One chart each, with a mark where the driver or the kernel of the host changed. */
 
 /* Cases that are drawn: of each changed block the one with the strongest evidence. Fewer runs than
  * that are no history. */
@@ -158,6 +158,7 @@ enum { PAGE_HISTORY_CASES_MAX = 6, PAGE_HISTORY_RUNS_MIN = 3 };
 struct page_history_case {
   const struct results_case *bench;
   size_t row;           /* of the comparison */
+  uint64_t hardware;    /* results_hardware() of the runs that count: those of side B */
   struct results *runs; /* all of the host; texts are made in its arena */
   const struct history *history;
 };

@@ -1,9 +1,10 @@
 /* result_answer.c - what a result comes to, below all blocks: "Host to GPU   55.4 GB/s".
  *
  * A line is one kind of path. It has the largest copy of each pair of places, if that has at least
- * ANSWER_BYTES_MIN, and else those of the largest size that any pair has: a small copy measures
- * latency, and is no rate of a link. Of several settings the fastest counts. What exceeds its peak
- * does not count, and the line says so where smaller copies stand in for it. */
+ * ANSWER_BYTES_MIN, and else those of the largest size that any pair and memory has: a small copy
+ * measures latency, and is no rate of a link. Where sizes differ, each rate has its own. Of several
+ * settings the fastest counts. What exceeds its peak does not count, and the line says so where
+ * smaller copies stand in for it. */
 #include "engine/base/strings.h"
 #include "runner/render/result/result_block.h"
 
@@ -230,22 +231,34 @@ static const char *answer_settings(struct arena *arena, const struct run_row *ro
   return strings_equal(result_axis(row, "method"), row->method) ? "" : result_axes(arena, row);
 }
 
-/* "256MiB", "32MiB threads=2"; without what differs. */
+/* " (256MiB)", " (32MiB threads=2)", " (256MiB to 1GiB)"; without settings that differ. */
 static const char *answer_size(struct arena *arena, const struct answer_rate *rates, size_t count) {
-  const struct run_row *first = rates[0].pairs.items[0];
-  const char *settings = answer_settings(arena, first);
-  bool one_size = true;
-  bool one_setting = true;
+  const struct run_row *least = rates[0].pairs.items[0];
+  const struct run_row *greatest = least;
+  const char *settings = answer_settings(arena, least);
   for (size_t r = 0; r < count; r++) {
     for (size_t i = 0; i < rates[r].pairs.count; i++) {
       const struct run_row *row = rates[r].pairs.items[i];
-      one_size = one_size && !(row->size_bytes < first->size_bytes) &&
-                 !(row->size_bytes > first->size_bytes);
-      one_setting = one_setting && strcmp(answer_settings(arena, row), settings) == 0;
+      least = row->size_bytes < least->size_bytes ? row : least;
+      greatest = row->size_bytes > greatest->size_bytes ? row : greatest;
+      settings = strcmp(answer_settings(arena, row), settings) == 0 ? settings : "";
     }
   }
-  return arena_join(arena, one_size ? result_size(arena, first) : "", " ",
-                    one_setting ? settings : "");
+  const char *size = result_size(arena, least);
+  size = least->size_bytes < greatest->size_bytes
+             ? arena_format(arena, "%s to %s", size, result_size(arena, greatest))
+             : size;
+  const char *text = arena_join(arena, size, " ", settings);
+  return arena_around(arena, " (", text[0] != '\0' ? text : NULL, ")");
+}
+
+/* Whether the rates are of copies of one size, each and together. */
+static bool answer_has_one_size(const struct answer_rate *rates, size_t count) {
+  const double size = rates[0].pairs.items[0]->size_bytes;
+  return ALL_OF(r, count,
+                ALL_OF(i, rates[r].pairs.count,
+                       !(rates[r].pairs.items[i]->size_bytes < size) &&
+                           !(rates[r].pairs.items[i]->size_bytes > size)));
 }
 
 /* " pinned", " pinned by ce"; the method only where that memory has several. */
@@ -259,35 +272,39 @@ static const char *answer_rate_words(struct arena *arena, const struct answer_ra
 }
 
 /* "372.1-394.1 GB/s (1MiB); lowest: gpu2 to gpu3", "55.11 GB/s pinned, 9.5-9.699 pageable (256MiB);
- * lowest pageable: numa0 to gpu1", "54.72 GB/s pinned by ce, 51.46 by sm" */
+ * lowest pageable: numa0 to gpu1", "54.72 GB/s pinned by ce (512MiB), 51.46 by sm (256MiB)" */
 static const char *answer_rates(struct arena *arena, const struct answer_pairs *all,
                                 const struct run_row *above_peak) {
   struct answer_rate rates[2 * ANSWER_METHODS_MAX];
   size_t count = answer_find_rates(arena, all, NULL, rates, ANSWER_METHODS_MAX);
   if (count > 0 && strcmp(rates[0].memory, "pageable") != 0) {
-    count += answer_find_rates(arena, all, "pageable", &rates[count], ANSWER_METHODS_MAX);
+    struct answer_rate *pageable = &rates[count];
+    const size_t more = answer_find_rates(arena, all, "pageable", pageable, ANSWER_METHODS_MAX);
+    const struct run_row *largest = rates[0].pairs.items[0];
+    count += more > 0 && answer_is_as_large(pageable->pairs.items[0], largest) ? more : 0;
   }
+  const bool one_size = count > 0 && answer_has_one_size(rates, count);
   const char *text = "";
   const char *lowest = "";
   for (size_t r = 0; r < count; r++) {
     const struct result_span span = result_span_of(rates[r].pairs.items, rates[r].pairs.count);
     const char *words = answer_rate_words(arena, rates, count, r);
     const char *worst = answer_worst(arena, span, false);
-    text = arena_format(arena, "%s%s%s%s%s", text, r > 0 ? ", " : "", result_figures(arena, span),
-                        r == 0 ? " GB/s" : "", words);
+    text = arena_format(arena, "%s%s%s%s%s%s", text, r > 0 ? ", " : "", result_figures(arena, span),
+                        r == 0 ? " GB/s" : "", words,
+                        one_size ? "" : answer_size(arena, &rates[r], 1));
     lowest = worst != NULL
                  ? arena_format(arena, "%s; lowest%s: %s", lowest, count > 1 ? words : "", worst)
                  : lowest;
   }
-  const char *size = count > 0 ? answer_size(arena, rates, count) : "";
   const bool stands_in = above_peak != NULL &&
                          (count == 0 || !answer_is_as_large(rates[0].pairs.items[0], above_peak));
   const char *why = stands_in
                         ? arena_format(arena, "%scopies of %s exceed their peak and do not count",
                                        count > 0 ? "; " : "none: ", result_size(arena, above_peak))
                         : "";
-  return arena_format(arena, "%s%s%s%s", text,
-                      arena_around(arena, " (", size[0] != '\0' ? size : NULL, ")"), lowest, why);
+  return arena_format(arena, "%s%s%s%s", text, one_size ? answer_size(arena, rates, count) : "",
+                      lowest, why);
 }
 
 /* "8 of 78 cases": of all, skipped ones included. */

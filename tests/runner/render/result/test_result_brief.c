@@ -175,6 +175,17 @@ TEST(the_answer_has_the_largest_copies) {
   expect_answer(HOST, COUNT_OF(HOST),
                 "Host to GPU   ~40-55 GB/s pinned (64MiB); lowest: numa0 to gpu1\n"
                 "Host to host  12.00 GB/s pinned (64MiB)\n");
+  /* A latency stands beside no rate, and a rate of another size has that size. */
+  static const struct said MEMORIES[] = {
+      {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 256 << 20},
+      {UP("gpu1", "pinned"), .gbps = 50, .size_bytes = 1 << 30},
+      {UP("gpu0", "pageable"), .gbps = 1.5, .size_bytes = 4096},
+      {UP("gpu1", "pageable"), .gbps = 9, .size_bytes = 64 << 20}};
+  expect_answer(MEMORIES, 3,
+                "Host to GPU   50.00-55.00 GB/s pinned (256MiB to 1GiB); lowest: numa0 to gpu1\n");
+  expect_answer(MEMORIES, 4,
+                "Host to GPU   50.00-55.00 GB/s pinned (256MiB to 1GiB), 9.000 pageable (64MiB); "
+                "lowest pinned: numa0 to gpu1\n");
   static const struct said BOTH[] = {
       {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 64 << 20},
       {UP("gpu0", "pinned"), .gbps = 92, .size_bytes = 64 << 20, .direction = "both", .flows = 2}};
