@@ -208,8 +208,8 @@ static void verb_merge_say_total(struct command *command, const struct merge_inp
     return;
   }
   if (total->merged == 0) {
-    say_note(&command->common, "nothing new for %s in %zu of %zu databases%s", options->output,
-             done, inputs->count, rest);
+    say_note(&command->common, "%s: nothing new in %zu %s%s", options->output, done,
+             strings_plural(done, "database", "databases"), rest);
     return;
   }
   say_note(&command->common,
@@ -341,6 +341,13 @@ static enum status verb_merge_run(struct command *command, struct error *err) {
   if (options->fleet_fails == 0) {
     return verb_merge_show_fleets(command, &total, err);
   }
+  if (total.fleet_count == 0 && command->code == EXIT_DONE) {
+    return error_set(
+        err, STATUS_NOT_FOUND,
+        "--fail-on judged nothing: no input is a shard of a fleet, as haul run --shard "
+        "writes them. To find slow parts in any databases:\nhaul outliers --all --db %s",
+        shell_word(&command->arena, options->output));
+  }
   command->common.db = options->output;
   for (size_t i = 0; i < total.fleet_count; i++) {
     RETURN_ON_ERROR(fleet_gate_check(command, total.fleets[i], options->fleet_fails, err));
@@ -361,7 +368,8 @@ const struct verb VERB_MERGE = {
            "missing, partial or failed, and why. It also names the nodes that differ from most in "
            "driver, Linux kernel, VBIOS, GPUs or failed checks; v_node has a row for each node. "
            "--fail-on prints one line per node and reason, and exits with 1 where a node is not "
-           "well. A node that could not write its shard is one of them then.",
+           "well. A node that could not write its shard is one of them then. The exit code is 2 "
+           "if no input is a shard.",
     .options = VERB_MERGE_OPTIONS,
     .options_size = sizeof(struct merge_options),
     .word_max = SIZE_MAX,

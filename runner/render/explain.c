@@ -339,13 +339,14 @@ static void explain_put_head(struct document *document, const struct explanation
     document_put(document, "No GPU, link or host is slower than the others (%zu results compared).",
                  request->compared);
   }
-  if (request->skipped != NULL && request->skipped[0] != '\0') {
+  const bool skipped_all = request->skipped != NULL && request->skipped[0] != '\0';
+  if (skipped_all) {
     document_put(document, "Nothing was measured. Skipped %s", request->skipped);
   }
   const char *rules = explain_count_rules(&document->arena, explanation);
-  if (explanation->findings == 0) {
+  if (explanation->findings == 0 && !skipped_all) {
     document_put(document, "No known cause found (%s).", rules);
-  } else {
+  } else if (explanation->findings > 0) {
     document_put(document, "%zu %s found: %s (%s).", explanation->findings,
                  strings_plural(explanation->findings, "cause", "causes"),
                  explain_names(&document->arena, explanation, EXPLAIN_FOUND), rules);

@@ -348,6 +348,21 @@ static void run_gather(struct run_state *state, const char *uuid) {
               state->place);
 }
 
+/* By the number that the result says, where the run has its place: the name for all databases else.
+ */
+static const char *run_resume_command(struct run_state *state, const char *uuid) {
+  struct arena *arena = &state->arena;
+  const struct run_request *request = state->request;
+  if (request->shard != NULL) {
+    return shard_resume_command(request->shard, uuid, arena);
+  }
+  const char *name = state->number > 0 && record_place(state->record) == NULL
+                         ? arena_format(arena, "run:%lld", (long long)state->number)
+                         : arena_format(arena, RUN_NAME, uuid);
+  return arena_format(arena, "haul run --resume %s%s", name,
+                      console_db_option(request->common, arena));
+}
+
 /* Measure what is open in the record, write how it ended, and show it. */
 static int run_measure_and_show(struct run_state *state) {
   struct error err = {0};
@@ -373,10 +388,7 @@ static int run_measure_and_show(struct run_state *state) {
   status = run_record_end(state, status, &ended, &err, &end_err);
   settle_fini(&state->settle);
   struct shard *shard = state->request->shard;
-  const char *resume = shard != NULL
-                           ? shard_resume_command(shard, uuid, &state->arena)
-                           : arena_format(&state->arena, "haul run --resume " RUN_NAME "%s", uuid,
-                                          console_db_option(common, &state->arena));
+  const char *resume = run_resume_command(state, uuid);
   const bool gone = record_is_gone(state->record);
   const bool contested = record_is_contested(state->record);
   if (record_place(state->record) != NULL) {

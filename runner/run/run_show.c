@@ -38,8 +38,8 @@ static void run_show_queries(const struct common_options *common, const char *sc
 
 /* For people, where the cases are more than anybody reads: a line for each block. */
 static enum status run_show_summary(struct query *query, const struct run_state *state,
+                                    const struct common_options *common,
                                     const struct query_parameter *run, struct error *err) {
-  const struct common_options *common = state->request->common;
   SCOPED(arena_fini) struct arena arena = {0};
   const struct table_options options = table_to_stdout(common);
   struct table *rows = table_new(&options);
@@ -65,8 +65,8 @@ static enum status run_show_curves(struct query *query, const struct run_request
 }
 
 /* Commands to go on with, one to a line: what measures the rest, or what reads the results. */
-static void run_show_next(const struct run_state *state, const char *resume) {
-  const struct common_options *common = state->request->common;
+static void run_show_next(const struct run_state *state, const struct common_options *common,
+                          const char *resume) {
   SCOPED(arena_fini) struct arena arena = {0};
   const char *db = console_db_option(common, &arena);
   if (resume != NULL) {
@@ -124,7 +124,13 @@ static void run_describe_counts(const struct run_state *state, char *text, size_
 int run_show(const struct run_state *state, const char *uuid, const char *resume) {
   const struct run_request *request = state->request;
   const struct plan *plan = state->plan;
+  /* Commands to go on with name the shard as they do a database that was given. */
+  struct common_options for_shard = *request->common;
   const struct common_options *common = request->common;
+  if (request->shard != NULL) {
+    for_shard.db = shard_path(request->shard);
+    common = &for_shard;
+  }
   const char *database = state->place != NULL ? state->place : request->database;
   char counts[256];
   struct error err = {0};
@@ -148,7 +154,7 @@ int run_show(const struct run_state *state, const char *uuid, const char *resume
   enum status status = query_open(database, &query, &err);
   const bool many = plan->case_count > CASES_SHOWN_MAX;
   if (status == STATUS_OK && many && output_layout_of(common->format) == LAYOUT_PAGE) {
-    status = run_show_summary(query, state, &parameter, &err);
+    status = run_show_summary(query, state, common, &parameter, &err);
   } else {
     status = THEN(status, expectations_show_run(&view, query, run, &options, &err));
   }
@@ -167,6 +173,6 @@ int run_show(const struct run_state *state, const char *uuid, const char *resume
   say_note(common, "%s; run %lld%s of %s is in %s", counts, (long long)state->number,
            common->verbose ? arena_around(&arena, " (", uuid, ")") : "", plan->scenario->name,
            request->shard != NULL ? shard_path(request->shard) : database);
-  run_show_next(state, resume);
+  run_show_next(state, common, resume);
   return EXIT_DONE;
 }

@@ -63,6 +63,7 @@ expect_out '^nothing was measured$'
 expect_out '^Skipped +5 of 5 cases: needs 20480.0 GiB on GPU 0, .* \(haul query --saved skipped --db skipped.db\)$'
 run_ok explain --db skipped.db
 expect_out '^Nothing was measured. Skipped 5 of 5 cases: needs 20480.0 GiB'
+reject_out 'No known cause found'
 
 cat >busy.toml <<'EOF'
 [[fake.process]]

@@ -68,7 +68,7 @@ interrupt INT "$parent"
 finish_slow
 expect_code 130
 expect_err 'interrupted: finishing long/[^ ]*, which (should end within [0-9.]+ (ms|s|min [0-9]+ s)|takes longer than was planned), and is stopped after ([0-9]+ min [0-9]+ s|[0-9.]+ s); press Ctrl-C again to stop now'
-expect_err '^haul: next: haul run --resume run:[0-9a-f]{20} --db interrupt\.db$'
+expect_err '^haul: next: haul run --resume run:1 --db interrupt\.db$'
 expect_err '^haul: 2 ok, 1 not measured in .*; run 1 \([0-9a-f]{32}\) of '
 expect_value 2 interrupt.db "select count(*) from v_case where status = 'ok'"
 expect_value interrupted interrupt.db 'select status from v_run'
@@ -172,6 +172,8 @@ if [ -n "$found" ]; then
   finish_slow
   run_ok run --resume latest --db checked.db
   expect_value 2 checked.db "select count(*) from check_result where name = 'huge_pages'"
+  run_ok query --saved checks --db checked.db
+  equal 1 "$(grep -c '^huge_pages ' out)" 'rows of the check'
 fi
 
 begin 'resume of what is not there'

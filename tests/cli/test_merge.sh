@@ -21,8 +21,14 @@ expect_value ok all.db 'pragma integrity_check'
 begin 'again, in another order: nothing changes'
 cp all.db before.db
 run_ok merge all.db nodes/node3.db nodes/node1.db nodes/node2.db
-expect_err 'nothing new for all\.db in 3 of 3 databases'
+expect_err '^haul: all\.db: nothing new in 3 databases$'
 if cmp -s all.db before.db; then good; else bad 'all.db was changed'; fi
+
+begin 'databases that are no shards of a fleet: merged, but not judged'
+run_fails 2 'error: --fail-on judged nothing: no input is a shard of a fleet' \
+  merge plain.db nodes --fail-on missing,partial,failed,different,slow
+expect_err '^haul outliers --all --db plain\.db$'
+expect_value 3 plain.db 'select count(*) from run'
 
 begin 'inputs stay as they are'
 equal "$sum" "$(cat nodes/*.db | md5sum)" 'inputs'

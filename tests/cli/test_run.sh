@@ -86,9 +86,12 @@ kill -TERM $pid
 wait $pid
 equal 130 $? 'exit code of a run that was interrupted in its pause'
 expect_err 'results so far are kept$'
-expect_err '^haul: next: haul run --resume run:[0-9a-f]{20} --db ./ctrl.db$'
+expect_err '^haul: next: haul run --resume run:1 --db ./ctrl.db$'
 expect_value 3 ctrl.db 'select count(*) from v_case'
 expect_value interrupted ctrl.db 'select status from v_run'
+COLUMNS=80 run_ok list runs --db ctrl.db
+expect_out '^run +started_at +scenario +status +cases +processes +ok'
+expect_out ' interrupted +3 +2 +3 '
 run_ok show --db ctrl.db
 expect_out '^interrupted \(stopped by a signal, such as that of Ctrl-C\): 3 of 6 cases measured; haul run --resume run:1 --db ctrl\.db$'
 run_ok show --db ctrl.db --json

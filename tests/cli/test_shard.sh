@@ -30,6 +30,10 @@ equal 2 "$(find shards -name 'n0?-*.db' | wc -l)" 'shards'
 equal 2 "$(find shards -mindepth 1 | wc -l)" 'files in the folder'
 equal '' "$(find "$local_disk" -mindepth 2)" 'what is left on the local disk'
 missing "$scratch/data"
+shard=$(echo shards/n02-*.db)
+expect_err "^haul: next: haul report run\.html --db $shard$"
+expect_err "^haul: next: haul explain --db $shard$"
+run_ok explain --db "$shard"
 
 begin 'who is missing is a row'
 run_ok merge fleet.db shards
@@ -71,7 +75,7 @@ begin 'where nothing is new, the fleet whose shards were given is shown'
 cp fleet.db both.db
 run_ok merge both.db others
 run_ok merge both.db shards
-expect_err 'nothing new for both\.db'
+expect_err 'both\.db: nothing new in 3 databases$'
 expect_out '^lab/77\.0 '
 reject_out '^monday '
 run_ok merge both.db others
@@ -181,7 +185,7 @@ touch -r half/n01-*.db stamp
 printf 'not a page' | dd of="$(echo half/n01-*.db)" bs=4096 seek=9 conv=notrunc status=none
 touch -r stamp half/n01-*.db
 run_fails 3 'skipped .*n04-[0-9a-f]{32}\.db: it is damaged' merge half.db half
-expect_err 'nothing new for half\.db in 3 of 4'
+expect_err 'half\.db: nothing new in 3 databases; 1 skipped'
 expect_states half.db 'n01:ok n02:ok n03:ok'
 cp half/n02-*.db "$damaged"
 run_ok merge half.db half

@@ -1,6 +1,7 @@
 -- The checks of a run.
 --
--- One row per check and GPU: what the scenario wants of the machine, and what was found.
+-- One row per check and GPU: what the scenario wants of the machine, and what was found. A resumed run
+-- checks again: the worst result is shown, and of equal ones the latest.
 --
 -- columns: v_check
 -- column check: name of the check, as in `[checks]`
@@ -20,6 +21,9 @@ SELECT
   k.found AS found,
   k.on_fail AS on_fail,
   k.on_unknown AS on_unknown
-FROM v_check k
-WHERE k.run = :run
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY check_name, gpu
+    ORDER BY status = 'failed' DESC, status <> 'passed' DESC, checked_at DESC) AS place
+  FROM v_check WHERE run = :run) k
+WHERE k.place = 1
 ORDER BY k.checked_at, k.check_name, k.gpu;

@@ -11,7 +11,7 @@
 --
 -- about: results
 --
--- narrow: planned,skipped,ok,gpu_name,remark,reason,duration_s,host_name,processes,not_ok,status,driver_version,tag
+-- narrow: planned,skipped,gpu_name,remark,reason,duration_s,host_name,processes,not_ok,driver_version,ok,status,tag
 --
 -- empty: the database has no run
 --

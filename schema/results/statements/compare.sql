@@ -114,6 +114,10 @@ SELECT k.run, 'check' AS kind, CASE
   END AS text, 1 AS results, CASE WHEN k.gpu >= 0 THEN k.gpu END AS gpu, NULL AS brief
 FROM check_result k
 WHERE k.run IN (SELECT value FROM json_each(:runs)) AND k.status = 'failed'
+  -- A resumed run checks again.
+  AND NOT EXISTS (
+    SELECT 1 FROM check_result l
+    WHERE l.run = k.run AND l.name = k.name AND l.gpu = k.gpu AND l.status = 'failed' AND l.checked_at_ns > k.checked_at_ns)
 UNION ALL
 -- Notes alike of a run are counted without its results, which would be read for each note: those of a process are nearly
 -- always adjacent, and an index tells whether one is the process's. The text is made once for them.

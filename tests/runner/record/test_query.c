@@ -480,6 +480,22 @@ TEST(saved_queries_of_curves_have_plots) {
   assert_int_equal(drawn, COUNT_OF(DRAWN));
 }
 
+/* Of a run that was resumed twice: the check failed, failed otherwise, and passed at last. */
+TEST(checks_of_a_resumed_run_count_once, struct opened *opened) {
+  static const struct query_parameter RUN = {"run", "1"};
+  fixture_execute(opened->fixture->path,
+                  "insert into check_result select run, name, gpu, checked_at_ns + 60000000000, "
+                  "status, on_fail, want, 'schedutil', on_unknown from check_result where run = 1; "
+                  "insert into check_result select run, name, gpu, checked_at_ns + 90000000000, "
+                  "'passed', on_fail, want, want, on_unknown from check_result where run = 1 and "
+                  "found = 'powersave'");
+  SCOPED(memory_free) char *checks = csv_of(opened->query, NULL, "checks", &RUN, 1);
+  assert_string_equal(checks, "check,gpu,status,want,found,on_fail,on_unknown\r\n"
+                              "governor,,failed,performance,schedutil,warn,record\r\n");
+  SCOPED(memory_free) char *summary = csv_of(opened->query, NULL, "run-summary", &RUN, 1);
+  assert_contains(summary, ",1,1,\r\n"); /* checks, checks_failed, pruned_at */
+}
+
 TEST(saved_queries_take_parameters, struct opened *opened) {
   const struct query_parameter parameters[] = {{"run", "tag:nightly"}, {"block", "h*"}};
   SCOPED(memory_free) char *text = csv_of(opened->query, NULL, "run-table", parameters, 2);
