@@ -250,7 +250,7 @@ static bool diff_put_cases(struct diff_view *view) {
   document_table(
       view->document, columns, COLUMN_COUNT,
       &(struct document_table){
-          .narrow = arena_format(arena, "q,processes A/B,n,%s,%s;verdict,case,change %%", a, b),
+          .narrow = arena_format(arena, "q,processes A/B,n,%s&%s;verdict,case,change %%", a, b),
           .listed_min = CASE_WIDTH_MIN});
   for (size_t i = 0; i < comparison->alone_count; i++) {
     diff_put_part(view, &comparison->alone->parts[i]);

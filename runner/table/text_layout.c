@@ -3,6 +3,7 @@
 #include "engine/base/order.h"
 #include "runner/table/text.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 #include <xxhash.h>
@@ -76,15 +77,16 @@ static void text_find_widest(struct text_layout *layout, size_t width, size_t le
 static unsigned text_place_in(const struct table *table, size_t column, const char *list) {
   const char *name = table->columns[column].name;
   unsigned place = 1;
-  for (const char *at = list; at != NULL && *at != '\0'; place++) {
-    const size_t length = strcspn(at, ",;");
+  for (const char *at = list; at != NULL && *at != '\0';) {
+    const size_t length = strcspn(at, ",;&");
     if (strlen(name) == length && strncmp(at, name, length) == 0) {
       return place;
     }
     if (at[length] == ';') {
       return 0;
     }
-    at += length + (at[length] == ',');
+    place += at[length] != '&';
+    at += length + (at[length] != '\0');
   }
   return 0;
 }
@@ -123,10 +125,36 @@ static size_t text_count_apart(const struct result_set *rows, const bool *column
   return SUM_OF(row, rows->row_count, row == 0 || hashes[row] != hashes[row - 1]);
 }
 
+static bool text_has_value(const struct result_set *rows, size_t row, size_t column) {
+  const struct cell *cell = result_set_cell(rows, row, column);
+  return cell->kind == CELL_TEXT ? cell->as.text.length > 0 : cell->kind != CELL_NULL;
+}
+
+/* "+0.09", "-8.38 .. -5.57" */
+static bool text_is_signed(const struct cell *cell) {
+  const char *bytes = cell->as.text.bytes;
+  return cell->kind == CELL_TEXT && cell->as.text.length > 1 && strchr("+-", bytes[0]) != NULL &&
+         isdigit((unsigned char)bytes[1]) != 0;
+}
+
 /* Numbers that are not counted but measured, also where they are texts. */
 static bool text_is_measured(const struct result_set *rows, size_t column) {
   return rows->facts[column].real ||
-         (rows->facts[column].text && rows->columns[column].align == ALIGN_RIGHT);
+         (rows->facts[column].text &&
+          (rows->columns[column].align == ALIGN_RIGHT ||
+           !ANY_OF(row, rows->row_count,
+                   text_has_value(rows, row, column) &&
+                       !text_is_signed(result_set_cell(rows, row, column)))));
+}
+
+/* Whether the columns are one or go together. */
+static bool text_go_together(const struct table *table, size_t column, size_t other) {
+  const unsigned place = text_place(table, column);
+  return column == other || (place > 0 && place == text_place(table, other));
+}
+
+static bool text_has_partner(const struct table *table, size_t column) {
+  return ANY_OF(i, table->column_count, i != column && text_go_together(table, column, i));
 }
 
 /* What is measured, and not in the order in which columns go, is what people look for: it stays. */
@@ -134,54 +162,101 @@ static void text_find_same(const struct table *table, struct text_layout *layout
   const struct result_set *rows = layout->rows;
   bool *column = arena_array(rows->arena, rows->column_count, sizeof *column);
   layout->same = arena_array(rows->arena, rows->column_count, sizeof *layout->same);
+  layout->measured = arena_array(rows->arena, rows->column_count, sizeof *layout->measured);
   for (size_t i = 0; list && i < rows->column_count; i++) {
     column[i] = true;
-    layout->same[i] = (text_place(table, i) > 0 || !text_is_measured(rows, i)) &&
-                      !text_stays(table, i) && text_count_apart(rows, column) == 1;
+    layout->measured[i] = text_is_measured(rows, i);
+    layout->same[i] = (text_place(table, i) > 0 || !layout->measured[i]) && !text_stays(table, i) &&
+                      text_count_apart(rows, column) == 1;
     column[i] = false;
+  }
+  for (size_t i = 0; list && i < rows->column_count; i++) {
+    layout->same[i] =
+        !ANY_OF(k, rows->column_count, text_go_together(table, i, k) && !layout->same[k]);
   }
 }
 
-/* Whether rows would be alike without the column in all that is shown but measured numbers, which
- * differ anyway. */
-static bool text_tells_apart(const struct text_layout *layout, size_t column) {
+/* Whether a row has no other measured number that is shown, in a table that always shows some. */
+static bool text_has_last_number(const struct table *table, const struct text_layout *layout,
+                                 size_t column) {
   const struct result_set *rows = layout->rows;
-  if (text_is_measured(rows, column)) {
+  if (!ANY_OF(i, rows->column_count, layout->measured[i] && text_place(table, i) == 0)) {
     return false;
+  }
+  for (size_t row = 0; row < rows->row_count; row++) {
+    if (text_has_value(rows, row, column) &&
+        !ANY_OF(i, rows->column_count,
+                i != column && text_is_shown(layout, i) && layout->measured[i] &&
+                    text_has_value(rows, row, i))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether the table loses more than the values of the column: two columns to be compared with each
+ * other, the only number of a row, or what tells rows apart that are alike in all that is shown but
+ * measured numbers, which differ anyway. */
+static bool text_is_needed(const struct table *table, const struct text_layout *layout,
+                           size_t column) {
+  const struct result_set *rows = layout->rows;
+  if (text_has_partner(table, column)) {
+    return true;
+  }
+  if (layout->measured[column]) {
+    return text_has_last_number(table, layout, column);
   }
   bool *labels = arena_array(rows->arena, rows->column_count, sizeof *labels);
   for (size_t i = 0; i < rows->column_count; i++) {
-    labels[i] = text_is_shown(layout, i) && !text_is_measured(rows, i);
+    labels[i] = text_is_shown(layout, i) && !layout->measured[i];
   }
   const size_t all = text_count_apart(rows, labels);
   labels[column] = false;
   return text_count_apart(rows, labels) < all;
 }
 
-/* The column that goes next: what all rows share, then by their order those without which rows are
- * as different as with them, then the others of that order; then from the last one, but for the
- * first. column_count: none. */
-static size_t text_next_to_go(const struct table *table, const struct text_layout *layout) {
+/* In the order in which columns go. */
+enum text_rank {
+  RANK_SAME,   /* what all rows share */
+  RANK_SPARE,  /* in the order of table_options.narrow, and not needed */
+  RANK_NEEDED, /* in that order */
+  RANK_OTHER,  /* not in that order: from the last one, but for the first */
+  RANK_STAYS
+};
+
+/* The column that goes next, and its rank; column_count: none. */
+static size_t text_next_to_go(const struct table *table, const struct text_layout *layout,
+                              enum text_rank *rank_of_next) {
   const size_t count = layout->rows->column_count;
-  enum { SAME, SPARE, NAMED, OTHER, STAYS } best = STAYS;
+  enum text_rank best = RANK_STAYS;
   size_t next = count;
   unsigned first = 0;
   for (size_t i = 0; i < count; i++) {
     const unsigned place = text_place(table, i);
     const unsigned order = place > 0 ? place : UINT_MAX - (unsigned)i;
-    const bool later = best == SAME || (best == SPARE && order > first); /* rows need no look */
-    const unsigned rank = !text_is_shown(layout, i) || text_stays(table, i) ? STAYS
-                          : layout->same[i]                                 ? SAME
-                          : place == 0                           ? (i > 0 ? OTHER : STAYS)
-                          : later || text_tells_apart(layout, i) ? NAMED
-                                                                 : SPARE;
-    if (rank < best || (rank == best && rank != STAYS && order < first)) {
+    const bool later = best == RANK_SAME || (best == RANK_SPARE && order > first);
+    const enum text_rank rank = !text_is_shown(layout, i) || text_stays(table, i) ? RANK_STAYS
+                                : layout->same[i]                                 ? RANK_SAME
+                                : place == 0 ? (i > 0 ? RANK_OTHER : RANK_STAYS)
+                                : later || text_is_needed(table, layout, i)
+                                    ? RANK_NEEDED /* later: need no look */
+                                    : RANK_SPARE;
+    if (rank < best || (rank == best && rank != RANK_STAYS && order < first)) {
       best = rank;
       next = i;
       first = order;
     }
   }
+  *rank_of_next = best;
   return next;
+}
+
+/* With those that go with it. */
+static void text_leave_out_column(const struct table *table, struct text_layout *layout,
+                                  size_t column) {
+  for (size_t i = 0; i < layout->rows->column_count; i++) {
+    layout->left_out[i] = layout->left_out[i] || text_go_together(table, column, i);
+  }
 }
 
 static size_t text_count_shown(const struct text_layout *layout) {
@@ -190,35 +265,30 @@ static size_t text_count_shown(const struct text_layout *layout) {
 }
 
 static void text_leave_out(const struct table *table, struct text_layout *layout, size_t width) {
-  for (size_t shown = text_count_shown(layout);
-       shown > 1 && text_table_width(layout, false) > width; shown--) {
-    const size_t next = text_next_to_go(table, layout);
-    const bool none = next == layout->rows->column_count;
-    /* Texts are wrapped further rather than that a column goes that has no place in the order. */
+  while (text_count_shown(layout) > 1 && text_table_width(layout, false) > width) {
+    enum text_rank rank;
+    const size_t next = text_next_to_go(table, layout, &rank);
+    /* Texts are wrapped further rather than that a column goes that is needed. */
     const bool wraps = layout->keep_first || layout->widest > WRAPPED_WIDTH_MIN;
-    if (none && !wraps) {
+    if (rank == RANK_STAYS && !wraps) {
       return;
     }
-    if (none || (wraps && text_place(table, next) == 0 && !layout->same[next])) {
+    if (wraps && rank >= RANK_NEEDED) {
       layout->widest = layout->keep_first ? layout->widest : WRAPPED_WIDTH_MIN;
       layout->keep_first = false;
-      shown++;
-      continue;
+    } else {
+      text_leave_out_column(table, layout, next);
     }
-    layout->left_out[next] = true;
   }
 }
 
-/* Leaves out what all rows share, and the columns of the order without which rows are as different
- * as with them. */
+/* Leaves out what all rows share, and the columns of the order that are not needed. */
 static void text_leave_out_spare(const struct table *table, struct text_layout *layout) {
-  for (size_t shown = text_count_shown(layout); shown > 1; shown--) {
-    const size_t next = text_next_to_go(table, layout);
-    if (next == layout->rows->column_count ||
-        !(layout->same[next] || (text_place(table, next) > 0 && !text_tells_apart(layout, next)))) {
-      return;
-    }
-    layout->left_out[next] = true;
+  enum text_rank rank;
+  for (size_t next = text_next_to_go(table, layout, &rank);
+       rank <= RANK_SPARE && text_count_shown(layout) > 1;
+       next = text_next_to_go(table, layout, &rank)) {
+    text_leave_out_column(table, layout, next);
   }
 }
 

@@ -14,6 +14,7 @@ struct text_layout {
   bool drop_empty;  /* columns without a value are left out */
   bool *left_out;   /* columns for which there is no room */
   bool *same;       /* columns that have one value in all rows */
+  bool *measured;   /* columns of numbers that are not counted but measured, also as texts */
   bool keep_first;  /* the first column, which says what a row is, is not wrapped */
   size_t widest;    /* no text may be wider; numbers are never cut */
   size_t below;     /* the column whose texts stand below their rows; 0 = none */

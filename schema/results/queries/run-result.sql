@@ -44,12 +44,12 @@
 --
 -- about: results
 --
--- narrow: run_status,p95_ns,reached_ns,flushed,peak_tflops,tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
+-- narrow: run_status,p95_ns,reached_ns,flushed,peak_tflops,fastest_ns,undisturbed_low_ns,undisturbed_high_ns,figure,disturbed_slower_percent,disturbed_percent,undisturbed_ns,settled,visits,undisturbed_gbps
 -- narrow: notes,above_peak,kernel_variant,noise_ns,noise_percent,noise,case_key,special,initiator,load_gbps,same_axes,same_block
 -- narrow: same_as,stop,slowed_by,note,high_ns,low_ns,under_load,flows,path
 -- narrow: axes,number_type,measure,block,limited_by,peak_gbps,target_memory,source_memory,target,source
--- narrow: direction,operation,kind,ns_per_op,cycles_per_op,ops_per_clock_sm,cycles_per_hop,ns_per_hop
--- narrow: gbps_high,gbps_low,size_bytes,method,processes,trials,reason,percent_of_peak,median_ns,status
+-- narrow: direction,operation,kind,ops_per_clock_sm
+-- narrow: gbps_high,gbps_low,size_bytes,method,processes,trials,reason,percent_of_peak,status,median_ns,cycles_per_op,cycles_per_hop,tflops,ns_per_op,ns_per_hop
 --
 -- json: notes
 --

@@ -10,7 +10,7 @@
 --
 -- about: results
 --
--- narrow: gbps_high,gbps_low,ns,remark,percent_of_peak,status
+-- narrow: gbps_high,gbps_low,remark,percent_of_peak,status,ns
 --
 -- empty: the run has no case
 --

@@ -364,6 +364,79 @@ TEST(a_list_keeps_what_tells_rows_apart) {
   }
 }
 
+/* No row loses its last number: of the others, the names break first. */
+TEST(a_list_keeps_a_number_in_each_row) {
+  static const char *const columns[] = {"case", "gbps", "percent", "median_ns", "ns_per_hop"};
+  static const char BANDWIDTH[] = "case                   gbps  ns_per_hop\n"
+                                  "up/numa0:pinned-gpu0   55.1\n"
+                                  "latency/numa0:pinned-            1190.5\n"
+                                  "gpu0\n";
+  struct output output;
+  start(&output, (struct table_options){.format = OUTPUT_TABLE,
+                                        .width = 42,
+                                        .narrow = "percent,median_ns,ns_per_hop"});
+  begin(&output, columns, 5);
+  add(&output, (struct cell[]){cell_text("up/numa0:pinned-gpu0"), cell_real(55.1), cell_real(87.4),
+                               cell_real(4096.5), cell_null()});
+  add(&output, (struct cell[]){cell_text("latency/numa0:pinned-gpu0"), cell_null(), cell_null(),
+                               cell_real(8192.5), cell_real(1190.5)});
+  char *text = finish(&output);
+  if (strncmp(text, BANDWIDTH, strlen(BANDWIDTH)) != 0) {
+    fail_msg("%s", text);
+  }
+  free(text);
+}
+
+/* Two columns to be compared go together, when names cannot be broken further. */
+TEST(a_list_leaves_out_both_sides_or_none) {
+  static const char *const columns[] = {"case", "A +", "B +", "change %", "q"};
+  bool both = false;
+  for (unsigned width = 28; width < 80; width++) {
+    struct output output;
+    start(&output, (struct table_options){
+                       .format = OUTPUT_TABLE, .width = width, .narrow = "q,A +&B +;case"});
+    begin(&output, columns, 5);
+    for (int i = 0; i < 2; i++) {
+      add(&output,
+          (struct cell[]){cell_text(i > 0 ? "host_to_device/numa0:pinned-gpu0/64MiB" : "local"),
+                          cell_text("55.11 GB/s"), cell_text(i > 0 ? "50.11 GB/s" : "1190 ns"),
+                          cell_text("-8.38 .. -5.57"), cell_text("0.0001")});
+    }
+    SCOPED(memory_free) char *text = finish(&output);
+    const bool a = strstr(text, "55.11") != NULL;
+    assert_true(a == (strstr(text, "50.11") != NULL));
+    assert_true(a == (strstr(text, "A +,") == NULL && strstr(text, "A +=") == NULL));
+    assert_true(a || !both);
+    assert_true(a == (width >= 12 + 2 + 10 + 2 + 10 + 2 + 12));
+    assert_contains(text, "-8.38");
+    both = a;
+  }
+}
+
+/* Signed numbers are measured, also as texts: that they differ does not tell what rows are. */
+TEST(a_list_keeps_what_tells_rows_apart_but_for_numbers) {
+  static const char *const columns[] = {"what", "block", "memory", "change %", "slow cases"};
+  struct output output;
+  start(&output,
+        (struct table_options){.format = OUTPUT_TABLE, .width = 30, .narrow = "slow cases,memory"});
+  begin(&output, columns, 5);
+  for (int i = 0; i < 2; i++) {
+    add(&output, (struct cell[]){cell_text("gpu0"), cell_text("host_to_device"),
+                                 cell_text(i > 0 ? "pageable" : "pinned"),
+                                 cell_text(i > 0 ? "+0.02" : "-0.01, -0.02"),
+                                 cell_text(i > 0 ? "1 of 2" : "0 of 2")});
+  }
+  assert_text(finish(&output), "memory    change %\n"
+                               "pinned    -0.01, -0.02\n"
+                               "pageable  +0.02\n"
+                               "in all rows what=gpu0,\n"
+                               "            block=host_to_device\n"
+                               "no room for slow cases: a\n"
+                               "            wider terminal or\n"
+                               "            --format csv shows\n"
+                               "            them\n");
+}
+
 static int set_up(void **state) {
   return setlocale(LC_CTYPE, "C.UTF-8") != NULL ? 0 : -1;
 }
