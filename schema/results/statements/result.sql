@@ -76,13 +76,13 @@ INSERT INTO flow_trial (case_run, ordinal, flow, start_ns, elapsed_ns, iteration
 VALUES (:case_run, :ordinal, :flow, :start_ns, :elapsed_ns, nullif(:iterations, 0));
 
 -- name: open_case
--- Of a process that did not end: a result that another visit may settle.
+-- Of a process that did not end: a result that another visit may settle, or that was not to be settled before.
 SELECT c.id
 FROM bench_case b
 CROSS JOIN case_run c ON c.bench_case = b.id
 JOIN process p ON p.id = c.process
 WHERE b.case_key = :case_key AND c.run = :run AND p.ordinal = :process AND p.ended_at_ns IS NULL
-  AND c.status = 'ok' AND c.settled = 'budget';
+  AND c.status = 'ok' AND (c.settled = 'budget' OR c.settled IS NULL);
 
 -- name: trials
 SELECT t.visit, t.ordinal, t.phase, t.status, t.iterations, t.start_ns + c.started_at_ns - :clock_offset_ns AS start_ns, t.elapsed_ns, t.cycles,

@@ -399,6 +399,29 @@ FIXTURE_TEST(notes_of_visits_go_on_after_a_resume) {
                "in_use_unmeasured shared_unnamed");
 }
 
+/* Its scenario asks for so many trials: nothing was to be settled, but others may be visited again.
+ */
+FIXTURE_TEST(a_case_with_a_number_of_trials_is_read_after_a_resume) {
+  struct record *record = fixture_start(fixture);
+  struct resumed_run resumed = {0};
+  struct visits_found found = {.settled = SETTLED_NOT, .visits = 1};
+  (void)fixture_report(fixture, 0, 1, 10);
+  fixture->report.visits = &found;
+  assert_ok(record_case(record, &fixture->plan, &fixture->report, err), err);
+  assert_ok(record_end_run(record, "interrupted", NULL, err), err);
+  record_close(record);
+
+  assert_ok(record_open(fixture->path, &record, err), err);
+  assert_ok(record_resume_find(record, "latest", &resumed, err), err);
+  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
+  resumed_run_fini(&resumed);
+  struct visits_read read = {0};
+  assert_true(record_read_visits(record, 0, fixture->cases[1].def.key, &read));
+  assert_int_equal(read.trial_count, 10);
+  visits_read_fini(&read);
+  record_close(record);
+}
+
 FIXTURE_TEST(interrupted_run_is_resumed) {
   struct resumed_run resumed = {0};
   fixture->info.only = "h*";
