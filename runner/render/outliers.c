@@ -344,7 +344,10 @@ static void outliers_put_summary(struct document *document, const struct results
   }
   document_gap(document);
   const bool by_part = outliers->hosts > 1;
-  const size_t slow = by_part ? outliers->part_count : outliers->slow_count;
+  /* As many as there are sentences above: a link has one, and a row for each direction. */
+  const size_t slow =
+      by_part ? outliers->part_count
+              : SUM_OF(i, outliers->verdict_count, outliers->verdicts[i].state == OUTLIER_SLOW);
   document_put(document, "%s slow%s; %zu %s compared with their peers%s%s",
                slow == 0 ? "No GPU, link or host is" : arena_format(arena, "%zu", slow),
                outliers->undecided_count > pairs

@@ -348,6 +348,10 @@ quick "$faults/half-speed-link.toml" 'host_to_device*'
 expect_out '^numa0-gpu1 .*host_to_device +pinned to device +from 1MiB +-(49|50)\.[0-9]+ .* 1 of 1'
 equal 0 "$(grep -c 'gpu[023] ' out)" 'other links that are named'
 equal 0 "$(grep -c pageable out)" 'pageable copies that are named'
+printf '[[fake.link]]\nfrom = %s\nto = %s\nfactor = 0.6\n' '"host"' 1 1 '"host"' >both.toml
+quick "$scratch/both.toml" '*host*'
+expect_out "^gpu1's host link both ways is (39|40)\\.[0-9]+ % slower"
+expect_out '^1 slow;'
 printf '[[fake.link]]\nfrom = 1\nto = "host"\nfactor = 0.6\n' >down.toml
 quick "$scratch/down.toml" 'device_to_host*'
 expect_out '^gpu1-numa0 .*device_to_host +device to pinned +from 1MiB +-(39|40)\.[0-9]+ .* 1 of 1'
