@@ -67,7 +67,7 @@ static const char *advice_on(CUresult result) {
 static enum status cuda_driver_open(struct cuda_driver *driver, struct error *err) {
   driver->library = dlopen(DRIVER_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (driver->library == NULL) {
-    return error_set(err, STATUS_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
+    return error_set(err, STATUS_UNSUPPORTED, CUDA_NO_DRIVER ": %s", dlerror());
   }
   simulation_function simulation = NULL;
   copy_function(&simulation, dlsym(driver->library, SIMULATION_SYMBOL));

@@ -24,6 +24,9 @@ struct cuda_driver {
   cuMemcpyBatchAsync_function cuMemcpyBatchAsync; /* NULL in drivers before CUDA_BATCH_VERSION */
 };
 
+/* With this a message begins if there is no libcuda.so.1. */
+#define CUDA_NO_DRIVER "no NVIDIA driver"
+
 /* Load libcuda.so.1 and call cuInit. STATUS_UNSUPPORTED: there is no driver, it is too old (with
  * the entry point that is missing), or it has no device; the message says which and is fit for
  * cuda_state. */

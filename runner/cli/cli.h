@@ -117,6 +117,7 @@ struct verb {
   const char *noun;       /* what one of words is; NULL: the verb looks at them itself */
   bool takes_runs;        /* names of runs are arguments, too: for completion */
   const char *runs_after; /* of words, the one behind which they are; NULL: none */
+  const char *no_format;  /* what "haul VERB has no option --format" ends with; may be NULL */
   const struct verb_option *format; /* its own --format; NULL = that of all verbs */
   /* What its JSON holds after "schema": these members, else "rows" of one of these kinds. Both
    * NULL: it prints none. */

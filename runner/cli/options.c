@@ -410,7 +410,8 @@ static error_t options_take(int key, char *arg, struct argp_state *state) {
       const struct option_use use = {command, option, (char *)base + option->field, arg, state};
       const struct verb_option *next = NULL;
       OPTIONS_REFUSE(option->group == GROUP_COMMON && !options_list(verb, option), state,
-                     "haul %s has no option --%s", verb->name, option->name);
+                     "haul %s has no option --%s%s", verb->name, option->name,
+                     verb->no_format != NULL ? verb->no_format : "");
       OPTIONS_REFUSE(
           arg != NULL && strncmp(arg, "--", 2) == 0 && options_find(verb, arg + 2, &next) == 1,
           state, "--%s needs %s, and %s is an option", option->name, options_wanted(option), arg);

@@ -37,6 +37,8 @@ static const struct verb_option VERB_EXPORT_OPTIONS[] = {
 
 static void verb_export_check(struct command *command, struct argp_state *state) {
   const struct export_options *options = command->options;
+  OPTIONS_REFUSE(command->word_count > 1, state, "the run is an option: haul export %s --run %s",
+                 command->words[0], command->words[1]);
   const struct filter *filter = &command->request.filter;
   const bool prometheus =
       command->choice == EXPORT_PROMETHEUS || command->choice == EXPORT_OPENMETRICS;
@@ -238,9 +240,11 @@ const struct verb VERB_EXPORT = {
     .argument_kind = ARGUMENTS_WORDS,
     .words = export_format_names,
     .noun = "format",
-    .word_max = 1,
-    .missing = "argument: csv, jsonl, prometheus or openmetrics",
-    .too_many = "; one format can be exported at a time",
+    .word_max = 2,
+    .missing =
+        "argument: csv, jsonl, prometheus or openmetrics, as in haul export csv --run latest",
+    .too_many = "; one run can be exported at a time, as in haul export csv --run latest",
+    .no_format = ": the format is an argument, as in haul export csv --run latest",
     .check = verb_export_check,
     .run = verb_export_run,
 };

@@ -84,7 +84,8 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
 enum status expectations_show_run(const struct result_view *view, struct query *query,
                                   const char *run, const struct query_options *options,
                                   struct error *err) {
-  if (output_layout_of(view->common->format) == LAYOUT_PAGE) {
+  const enum output_layout layout = output_layout_of(view->common->format);
+  if (layout == LAYOUT_PAGE || layout == LAYOUT_DIGEST) {
     return expectations_show_blocks(view, query, run, options, err);
   }
   struct expect_judge *judge = NULL;

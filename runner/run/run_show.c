@@ -3,11 +3,14 @@
 #include "engine/base/clock.h"
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "engine/cuda/driver.h"
+#include "engine/machine/machine.h"
 #include "runner/record/query.h"
 #include "runner/record/saved.h"
 #include "runner/run/expectations.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { CASES_SHOWN_MAX = 2000 }; /* by themselves, to people; of more, their blocks */
 
@@ -79,6 +82,10 @@ static void run_show_next(const struct run_state *state, const struct common_opt
   }
   if (state->done > state->counts[CASE_SKIPPED]) {
     say_next(common, "haul explain%s", db);
+  }
+  if (state->counts[CASE_SKIPPED] > 0 &&
+      strncmp(state->plan->machine->cuda_state, CUDA_NO_DRIVER, strlen(CUDA_NO_DRIVER)) == 0) {
+    say_next(common, "tests/fake_cuda/README.md: try haul without a GPU, with its fake driver");
   }
 }
 

@@ -57,7 +57,10 @@ run export prometheus --trials --db r.db
 expect_code 2
 run export csv --against latest --db r.db
 expect_code 2
-run_fails 2 'export has no option --format' export csv --format json --db r.db
+run_fails 2 'export has no option --format: .*haul export csv --run latest' export csv --format json --db r.db
+run_fails 2 'export has no option --json: .*haul export csv --run latest' export --json --db r.db
+run_fails 2 'missing argument: .*haul export csv --run latest' export --db r.db
+run_fails 2 'haul export csv --run run:1' export csv run:1 --db r.db
 run_error 2 'nope' export csv --run nope --db r.db
 run_error 2 'baseline' export prometheus --against baseline:none --db r.db
 

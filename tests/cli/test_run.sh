@@ -119,6 +119,10 @@ for option in --verbose --sum --csv; do
   fi
   if cmp -s out first; then good; else bad "haul show --result $option has another result than haul run"; fi
 done
+run_ok show --format md --db again.db
+expect_out '^### host$'
+expect_out '^\| path \|'
+reject_out '\[\[|case_key'
 run_ok show --scenario previous --db again.db
 expect_err 'its result: haul show run:[0-9a-f]{20} --db again.db$'
 # nodes of a fleet start runs in one millisecond: the name that is printed is of one
@@ -308,6 +312,7 @@ expect_out 'GB/s|gbps'
 expect_value ok q.db 'pragma integrity_check'
 if [ ! -e /dev/nvidiactl ]; then
   expect_out '^Skipped .*NVIDIA driver'
+  expect_err 'next: tests/fake_cuda/README.md: try haul without a GPU'
 fi
 
 begin 'a run of very many cases is shown by its blocks'
