@@ -58,8 +58,8 @@ static bool text_is_unit(const char *word, size_t length) {
   return strstr(UNITS, wanted) != NULL;
 }
 
-/* Bytes of the first word; a number and its unit are one, and "haul" and its verb, where they fit
- * into a line of that width. */
+/* Bytes of the first word. A number and its unit are one, so is a command in parentheses, else
+ * "haul" and its verb, where they fit into a line of that width. */
 static size_t text_word_length(const char *text, size_t width) {
   const size_t length = strcspn(text, " ");
   const char *begin = text + strspn(text, "(+-<>=~");
@@ -72,6 +72,13 @@ static size_t text_word_length(const char *text, size_t width) {
                          isdigit((unsigned char)text[length - 1]) != 0 &&
                          text_is_unit(next, strcspn(next, " "));
   const bool is_command = strncmp(begin, "haul ", strlen("haul ")) == 0;
+  const size_t closing = strcspn(text, ")");
+  if (is_command && text[0] == '(' && text[closing] == ')') { /* "(haul query --saved skipped)," */
+    const size_t all = closing + strcspn(text + closing, " ");
+    if (text_width_n(text, all) <= width) {
+      return all;
+    }
+  }
   return (is_number || is_command) && text_width_n(text, both) <= width ? both : length;
 }
 

@@ -14,5 +14,6 @@ size_t text_fit(const char *text, size_t width);
 /* Append the text broken at blanks into lines of that width (0 = no limit), those after the first
  * `indent` columns in, where the first one begins as well. A longer word is left whole, so that it
  * can be copied; cut: it is broken at a joint of a path or name, else anywhere. A number and its
- * unit stay in one line, and "haul" and its verb. Blanks stay, but where a line ends. */
+ * unit stay in one line, and "haul" and its verb, or all of a command in parentheses.
+ * Blanks stay, but where a line ends. */
 void text_wrap(struct strbuf *buffer, const char *text, size_t width, size_t indent, bool cut);

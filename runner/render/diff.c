@@ -137,9 +137,9 @@ static void diff_put_blocks(struct diff_view *view) {
     const char *range = left > 1 ? arena_format(arena, "%s .. %s", diff_percent_words(arena, low),
                                                 diff_percent_words(arena, high))
                                  : diff_percent_words(arena, low);
-    others = arena_format(arena, "; %zu other %s no %schange%s", left,
+    others = arena_format(arena, "; %zu other %s no %s%s", left,
                           strings_plural(left, "block has", "blocks have"),
-                          undecided > 0 ? "proven " : "",
+                          undecided > 0 ? "proven change" : "change beyond the threshold",
                           arena_around(arena, " (", isfinite(low) ? range : "", ")"));
   }
   document_put(document, "speed %%: geometric mean change over the cases of the block%s", others);

@@ -416,17 +416,12 @@ static const char *history_period(struct document *document, const struct machin
       UNITS_UTC(machines->first_ns + (int64_t)period * machines->period_ns, "%Y-%m-%d"));
 }
 
-/* In per cent, without "-0.0". */
-static double history_percent(double change) {
-  return fabs(change) < 0.0005 ? 0 : 100 * change;
-}
-
 /* A row of levels, with the least and the most of what it shows. */
 static void history_put_row(struct strbuf *chart, const double *values, size_t count, size_t width,
                             const char *what) {
   const struct history_range range = history_put_levels(chart, values, count, width, 0.01, 0);
-  strbuf_printf(chart, "  %s %+.1f .. %+.1f %%\n", what, history_percent(range.low),
-                history_percent(range.high));
+  strbuf_printf(chart, "  %s %+.1f .. %+.1f %%\n", what, text_rounded(100 * range.low, 1),
+                text_rounded(100 * range.high, 1));
 }
 
 static void history_put_band(struct document *document, const struct machines *machines,

@@ -4,6 +4,7 @@
 #include "engine/base/units.h"
 #include "runner/document/document.h"
 #include "runner/table/json_shape.h"
+#include "runner/table/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,9 +36,10 @@ const char *outliers_shorten(struct arena *arena, const char *list, size_t shown
 
 /* "-3.02", or both of a GPU that is slow in both: "-3.02, -2.96". */
 static const char *outliers_change_text(struct arena *arena, const struct outlier *row) {
-  return isnan(row->source_change) ? arena_format(arena, "%+.2f", 100 * row->change)
-                                   : arena_format(arena, "%+.2f, %+.2f", 100 * row->source_change,
-                                                  100 * row->target_change);
+  return isnan(row->source_change)
+             ? arena_format(arena, "%+.2f", text_rounded(100 * row->change, 2))
+             : arena_format(arena, "%+.2f, %+.2f", text_rounded(100 * row->source_change, 2),
+                            text_rounded(100 * row->target_change, 2));
 }
 
 /* ---- verdicts ---- */
@@ -222,7 +224,7 @@ static const char *outliers_row_verdict(struct arena *arena, const struct result
   X("memory", text, row->memory_matters ? row->memory : NULL)                                      \
   X("sizes", text, row->sizes != SIZES_NONE ? size_class_text(row->sizes) : NULL)                  \
   X("change %", text, outliers_change_text(arena, row))                                            \
-  X("robust z", text, arena_format(arena, "%+.1f", row->robust_z))                                 \
+  X("robust z", text, arena_format(arena, "%+.1f", text_rounded(row->robust_z, 1)))                \
   X("slow cases", text, arena_format(arena, "%zu of %zu", row->slow_cases, row->cases))            \
   X("paths", text,                                                                                 \
     row->entity == ENTITY_GPU ? outliers_shorten(arena, row->paths, PATHS_SHOWN) : NULL)           \

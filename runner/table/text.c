@@ -137,6 +137,10 @@ const char *text_percent(struct arena *arena, double share, int digits) {
                                                : arena_format(arena, "%.0f %%", percent);
 }
 
+double text_rounded(double value, int decimals) {
+  return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
+}
+
 void text_put(struct strbuf *buffer, const char *text) {
   text_escape(buffer, text, strlen(text), ESCAPE_TERMINAL);
 }

@@ -19,6 +19,8 @@ void text_real_short(double value, char text[NUMBER_TEXT_MAX]);
 /* "0.31 %", "3.2 %", "140 %": a share (0.032) per cent, with so many significant digits, and with
  * all digits before the point. */
 const char *text_percent(struct arena *arena, double share, int digits);
+/* The number for "%.*f" with so many decimals: 0 where that would print "-0.0". */
+double text_rounded(double value, int decimals);
 /* Escaped for a terminal. */
 void text_put(struct strbuf *buffer, const char *text);
 void text_escape(struct strbuf *buffer, const char *bytes, size_t length, enum escape_style style);

@@ -263,10 +263,12 @@ static enum status text_end(struct table *table, struct error *err) {
     return table_print_record(table, err);
   }
   /* libsmartcols prints no heading for a table without lines. */
+  SCOPED(strbuf_fini) struct strbuf headings = STRBUF(RECORD_MAX);
   for (size_t i = 0; i < table->column_count; i++) {
-    strbuf_append(&table->record, i > 0 ? "  " : "");
-    strbuf_append(&table->record, text_of_heading(table, i));
+    strbuf_append(&headings, i > 0 ? "  " : "");
+    strbuf_append(&headings, text_of_heading(table, i));
   }
+  text_wrap(&table->record, headings.text, table->options.width, 0, false);
   strbuf_append_char(&table->record, '\n');
   return table_print_record(table, err);
 }

@@ -6,6 +6,7 @@
 #include "runner/render/outliers.h"
 #include "runner/render/page/page.h"
 #include "runner/table/html.h"
+#include "runner/table/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ static void fleet_put_cell(FILE *page, const struct results *results,
   }
   const bool sure = !fleet_is_usual(cell);
   html_print(page, "<td class=\"n %s\" title=\"%s\">%s%+.1f%s</td>", fleet_level(cell),
-             results->cases[cell->worst].name, sure ? "" : "(", 100 * cell->change,
+             results->cases[cell->worst].name, sure ? "" : "(", text_rounded(100 * cell->change, 1),
              sure ? "" : ")");
 }
 
@@ -206,7 +207,8 @@ static void fleet_put_squares(struct fleet_page *f) {
     const char *state = fleet_state(f, now->host_names[h]);
     html_print(f->page, "<i class=\"%s\" title=\"%s%s: %+.1f %%\"></i>",
                state != NULL ? "gap" : fleet_level(&cells[worst]), now->host_names[h],
-               arena_around(&f->arena, ", ", state, ""), 100 * cells[worst].change);
+               arena_around(&f->arena, ", ", state, ""),
+               text_rounded(100 * cells[worst].change, 1));
   }
   for (size_t i = 0; i < f->found->absent; i++) {
     const char *node = result_set_text(&f->found->nodes, i, "node");
@@ -273,8 +275,9 @@ static void fleet_put_changes(struct fleet_page *f) {
   DOCUMENT_TABLE(document, COLUMNS, 0);
   for (size_t b = 0; b < changes->block_count; b++) {
     if (isfinite(changes->usual[b])) {
-      DOCUMENT_ROW(document, cell_text(changes->blocks[b]),
-                   cell_text(arena_format(&f->arena, "%+.2f", 100 * changes->usual[b])));
+      DOCUMENT_ROW(
+          document, cell_text(changes->blocks[b]),
+          cell_text(arena_format(&f->arena, "%+.2f", text_rounded(100 * changes->usual[b], 2))));
     }
   }
   document_table_end(document);

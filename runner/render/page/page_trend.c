@@ -1,6 +1,7 @@
 /* page_trend.c - how fast a block was in earlier runs: a drawing as small as a line of text. */
 #include "runner/render/page/page.h"
 #include "runner/table/html.h"
+#include "runner/table/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,11 +50,6 @@ static void trend_draw(FILE *page, const struct result_set *rows, size_t first, 
   (void)fputs("</svg>", page);
 }
 
-/* No "-0.0". */
-static double trend_rounded(double percent) {
-  return fabs(percent) < 0.05 ? 0 : percent;
-}
-
 void page_put_trend(FILE *page, const struct result_set *rows, const char *block) {
   size_t first = 0;
   size_t count = 0;
@@ -80,6 +76,6 @@ void page_put_trend(FILE *page, const struct result_set *rows, const char *block
   trend_draw(page, rows, first, count);
   html_print(page,
              "<span>%zu earlier runs: speed %+.1f to %+.1f %% against this run%s</span></p>\n",
-             count - 1, trend_rounded(least), trend_rounded(greatest),
+             count - 1, text_rounded(least, 1), text_rounded(greatest, 1),
              drivers > 0 ? "; dashed: the driver changed" : "");
 }

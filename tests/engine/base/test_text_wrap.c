@@ -9,6 +9,18 @@ TEST(commands_keep_their_verbs) {
   assert_string_equal(text.text, "change it once:\nhaul migrate\n(haul list)");
 }
 
+/* Where a line has room for the whole command. */
+TEST(commands_in_parentheses_stay_whole) {
+  static const char SKIPPED[] = "42 cases skipped (haul query --saved skipped), 2 ok";
+  SCOPED(strbuf_fini) struct strbuf text;
+  strbuf_init(&text, 1000);
+  text_wrap(&text, SKIPPED, 36, 2, false);
+  assert_string_equal(text.text, "42 cases skipped\n  (haul query --saved skipped), 2 ok");
+  strbuf_clear(&text);
+  text_wrap(&text, SKIPPED, 24, 2, false);
+  assert_string_equal(text.text, "42 cases skipped\n  (haul query --saved\n  skipped), 2 ok");
+}
+
 TEST(numbers_keep_their_units) {
   SCOPED(strbuf_fini) struct strbuf text;
   strbuf_init(&text, 1000);

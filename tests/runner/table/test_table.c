@@ -159,17 +159,22 @@ TEST(nothing_is_told) {
     enum output_format format;
     const char *empty;
     const char *expected;
+    unsigned width;
   } CASES[] = {
-      {OUTPUT_TABLE, NULL, "a  b\n"},
-      {OUTPUT_TABLE, "no runs yet", "no runs yet\n"},
-      {OUTPUT_MD, NULL, "| a | b |\n| --- | --- |\n"},
-      {OUTPUT_CSV, "no runs yet", "a,b\r\n"},
-      {OUTPUT_JSON, "no runs yet", "[]\n"},
-      {OUTPUT_JSONL, "no runs yet", ""},
+      {OUTPUT_TABLE, NULL, "a  b\n", 0},
+      {OUTPUT_TABLE, NULL, "a  b\n", 4},
+      {OUTPUT_TABLE, NULL, "a\nb\n", 3},
+      {OUTPUT_TABLE, "no runs yet", "no runs yet\n", 0},
+      {OUTPUT_MD, NULL, "| a | b |\n| --- | --- |\n", 0},
+      {OUTPUT_CSV, "no runs yet", "a,b\r\n", 0},
+      {OUTPUT_JSON, "no runs yet", "[]\n", 0},
+      {OUTPUT_JSONL, "no runs yet", "", 0},
   };
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     struct output output;
-    start(&output, (struct table_options){.format = CASES[i].format, .empty = CASES[i].empty});
+    start(&output, (struct table_options){.format = CASES[i].format,
+                                          .empty = CASES[i].empty,
+                                          .width = CASES[i].width});
     begin(&output, (const char *const[]){"a", "b"}, 2);
     assert_text(finish(&output), CASES[i].expected);
   }
@@ -282,6 +287,18 @@ TEST(reals_are_short_for_people) {
   for (size_t i = 0; i < COUNT_OF(CASES); i++) {
     text_real_short(CASES[i].value, text);
     assert_string_equal(text, CASES[i].text);
+  }
+}
+
+TEST(what_is_rounded_to_zero_has_no_sign) {
+  static const struct {
+    double value;
+    int decimals;
+    const char *expected;
+  } CASES[] = {{-0.049, 1, "+0.0"}, {-0.051, 1, "-0.1"}, {-0.004, 2, "+0.00"}, {0.04, 1, "+0.0"}};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    PRINTED(text, 16, "%+.*f", CASES[i].decimals, text_rounded(CASES[i].value, CASES[i].decimals));
+    assert_string_equal(text, CASES[i].expected);
   }
 }
 
