@@ -123,6 +123,19 @@ OPENED_TEST(conditions_count_the_results_that_were_slowed) {
                found);
 }
 
+OPENED_TEST(a_check_that_failed_again_when_the_run_was_resumed_is_one_condition) {
+  struct results *m = opened->results;
+  fixture_execute(opened->fixture->path,
+                  "delete from case_note; update run set status = 'done'; insert into check_result "
+                  "select run, name, gpu, checked_at_ns + 60000000000, status, on_fail, want, "
+                  "'schedutil', on_unknown from check_result where run = 1");
+  add_runs(opened, (const int64_t[]){1}, 1);
+  assert_ok(results_load(m, opened->database, NULL, err), err);
+  assert_int_equal(m->condition_count, 1);
+  assert_string_equal(m->conditions[0].text,
+                      "check governor failed: found schedutil, wanted performance");
+}
+
 /* Tables are made by the ids of cases. */
 OPENED_TEST(ids_that_haul_never_gives_are_refused) {
   static const char *const ids[] = {"-5", "3000000000"};
