@@ -117,6 +117,18 @@ static const char *verb_show_incomplete(struct command *command, int64_t run,
                   : "");
 }
 
+/* Its measure.settle_time, 0 = not known: it was imported, or another version wrote it. */
+static uint64_t verb_show_settle_ns(const struct run_scenario *recorded) {
+  struct scenario *scenario = NULL;
+  struct diagnostics *diagnostics = diagnostics_new();
+  const enum status status =
+      scenario_parse_recorded(recorded->resolved, recorded->path, NULL, 0, &scenario, diagnostics);
+  const uint64_t settle_ns = status == STATUS_OK ? scenario->run.settle_ns : 0;
+  scenario_free(scenario);
+  diagnostics_free(diagnostics);
+  return settle_ns;
+}
+
 static enum status verb_show_result(struct command *command, struct error *err) {
   SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
@@ -135,6 +147,7 @@ static enum status verb_show_result(struct command *command, struct error *err) 
   status = THEN(status, run_scenario_read(query_database(command->query), run.id, &command->arena,
                                           &recorded, err));
   view.simulated = recorded.simulated;
+  view.settle_ns = status == STATUS_OK ? verb_show_settle_ns(&recorded) : 0;
   view.skipped_command =
       arena_format(&command->arena, "haul query --saved skipped%s%s",
                    strcmp(command->words[0], "latest") == 0

@@ -26,7 +26,8 @@ struct result_view {
   const char *lead;            /* above the blocks: which run it is; NULL = nothing */
   bool simulated;              /* which is said below that */
   const char *incomplete;      /* below that: what lacks, and how to go on; NULL = nothing */
-  const char *skipped_command; /* as of struct run_result_options */
+  uint64_t settle_ns;          /* these as of struct run_result_options */
+  const char *skipped_command;
 };
 
 /* Show what came of a run: to people its blocks, each as matrix, grid or table. run: as runs are

@@ -2,6 +2,7 @@
 #include "runner/render/result/result_block.h"
 
 #include "engine/base/strings.h"
+#include "engine/base/units.h"
 #include "runner/table/text.h"
 
 #include <ctype.h>
@@ -239,6 +240,22 @@ static const char *remarks_describe_noise(const struct result_remarks *remarks,
   return arena_format(arena, "%s may help: %s", start, option);
 }
 
+/* "--set measure.settle_time=8s (now 2s)" */
+static const char *remarks_longer_settle_time(struct arena *arena, uint64_t settle_ns) {
+  /* A case has at most twelve visits (VISITS_MAX), and those that are not settled have had three or
+   * more. */
+  static const uint64_t LONGER = 4;
+  const char *option = "--set measure.settle_time=";
+  if (settle_ns == UINT64_MAX) {
+    return arena_format(arena, "%sTIME (now auto: as long as all cases once, and at least 5 s)",
+                        option);
+  }
+  return settle_ns == 0 ? arena_format(arena, "%sTIME", option)
+                        : arena_format(arena, "%s%s (now %s)", option,
+                                       units_format_duration(LONGER * settle_ns, UNITS_TEXT),
+                                       units_format_duration(settle_ns, UNITS_TEXT));
+}
+
 /* What measuring at other times came to. */
 static const char *remarks_describe_visits(const struct result_remarks *remarks,
                                            const struct noisy *noisy) {
@@ -259,9 +276,11 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
           ? "agree on an undisturbed rate"
           : arena_format(remarks->arena, "agree on an undisturbed rate for %zu of %zu", known,
                          noisy->count);
+  const char *option =
+      budget ? remarks_longer_settle_time(remarks->arena, remarks->settle_ns) : NULL;
   return arena_format(remarks->arena, "Noisy: measured up to %.0f times. The fastest trials %s.%s",
                       most, agree,
-                      budget ? " More time may help: --set measure.settle_time=TIME" : "");
+                      arena_around(remarks->arena, " More time may help: ", option, ""));
 }
 
 /* How far the trials of all cases that ended so came, and what would have helped. */

@@ -21,6 +21,7 @@ struct run_result_options {
   bool sums;                   /* below each matrix of rates the sum of its cells */
   bool brief;                  /* one line for a block whose places agree within 2 % */
   bool answer;                 /* at the end: the best rate of each kind of path */
+  uint64_t settle_ns;          /* measure.settle_time, UINT64_MAX = auto; 0 = not known, or off */
   const char *skipped_command; /* shows what was skipped; NULL = the answer does not count it */
 };
 
