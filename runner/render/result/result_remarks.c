@@ -256,18 +256,25 @@ static const char *remarks_longer_settle_time(struct arena *arena, uint64_t sett
                                        units_format_duration(settle_ns, UNITS_TEXT));
 }
 
+/* Whether more visits may give it an undisturbed rate. Beside copies the other way it drifts for
+ * longer than a run lasts (docs/MEASURE.md). */
+static bool remarks_needs_time(const struct run_row *row) {
+  return result_is_unsettled(row) && strings_equal(row->settled, "budget") &&
+         !(row->under_load > 0) && !strings_equal(row->direction, "both");
+}
+
 /* What measuring at other times came to. */
 static const char *remarks_describe_visits(const struct result_remarks *remarks,
                                            const struct noisy *noisy) {
   double most = 0;
   size_t known = 0;
-  bool budget = false;
+  bool more_time = false;
   for (size_t i = 0; i < remarks->count; i++) {
     const struct run_row *row = remarks->rows[i];
     if (remarks_stop_of(row) == noisy->stop && remarks_noise_of(row) == noisy->noise) {
       most = fmax(most, row->visits / row->processes);
       known += row->undisturbed_ns > 0;
-      budget = budget || (result_is_unsettled(row) && strings_equal(row->settled, "budget"));
+      more_time = more_time || remarks_needs_time(row);
     }
   }
   const char *agree =
@@ -277,7 +284,7 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
           : arena_format(remarks->arena, "agree on an undisturbed rate for %zu of %zu", known,
                          noisy->count);
   const char *option =
-      budget ? remarks_longer_settle_time(remarks->arena, remarks->settle_ns) : NULL;
+      more_time ? remarks_longer_settle_time(remarks->arena, remarks->settle_ns) : NULL;
   return arena_format(remarks->arena, "Noisy: measured up to %.0f times. The fastest trials %s.%s",
                       most, agree,
                       arena_around(remarks->arena, " More time may help: ", option, ""));

@@ -331,6 +331,23 @@ TEST(more_time_to_settle_is_more_than_now) {
     expect_result_as(&(struct run_result_options){.settle_ns = NOW[i].settle_ns}, said, 1, 0,
                      expected);
   }
+  /* Beside copies the other way it does not help. */
+  static const struct said BOTH[] = {{.block = "up",
+                                      SAID_UP(0, "pinned"),
+                                      .gbps = 50,
+                                      .under_load = true,
+                                      .stop = "time",
+                                      .visits = 4,
+                                      .settled = "budget"}};
+  expect_result_as(&(struct run_result_options){.settle_ns = 1}, BOTH, 1, 0,
+                   "up\n"
+                   "4KiB by ce: GB/s, while load runs beside them\n"
+                   "path                 GB/s  +/- %  % of peak\n"
+                   "numa0:pinned-gpu0  ~50.00   0.05       12.5\n"
+                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
+                   "\n"
+                   "Note: Noisy: measured up to 4 times. The fastest trials do not agree on an "
+                   "undisturbed rate.\n");
 }
 
 /* A number of which no two measurements agree is marked, however narrow its interval is. */
