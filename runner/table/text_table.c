@@ -1,10 +1,9 @@
 /* text_table.c - a table for people, by libsmartcols. A table that cannot fit the terminal, even
  * with its texts wrapped, is expanded: one line per value, a blank line between the rows, and the
- * columns that no row has a value of named below. Where
- * columns say in which order they can be done without, they are left out instead, and lines below
- * name them: first those that have one value in all rows, which is said once. The last text of such
- * a table stands on lines of its own, below its row, where the table is shorter so or has no room
- * for it. */
+ * columns that no row has a value of named below. Where columns say in which order they can be done
+ * without, they are left out instead. Lines above the table say once what all rows share, and lines
+ * below it name the other columns that are left out. The last text of such a table stands on lines
+ * of its own, below its row, where the table is shorter so or has no room for it. */
 #include "runner/table/text.h"
 #include "runner/table/text_layout.h"
 
@@ -45,8 +44,8 @@ static struct libscols_table *text_new_lines(const struct table *table) {
   return lines;
 }
 
-/* "first a, b=1 last" in lines below the table; the columns that all rows have the same value of,
- * with it, or the others. */
+/* "first a, b=1 last" in lines above or below the table; the columns that all rows have the same
+ * value of, with it, or the others. */
 static void text_put_columns(struct table *table, const struct text_layout *layout, bool same,
                              const char *first, const char *last) {
   SCOPED(strbuf_fini) struct strbuf names = STRBUF(RECORD_MAX);
@@ -215,14 +214,19 @@ static enum status text_print(struct table *table, struct error *err) {
   if (layout.is_expanded) {
     text_print_expanded(table, &layout);
   } else {
+    const bool many = layout.rows->row_count > 1;
     struct libscols_table *lines = text_lay_out(table, &layout);
+    if (many) {
+      text_put_columns(table, &layout, true, "in all rows ", "");
+    }
     text_print_lines(table, &layout, lines);
     scols_unref_table(lines);
     if (layout.below > 0) {
       (void)fprintf(options->stream, "Indented lines: %s\n", text_of_heading(table, layout.below));
     }
-    text_put_columns(table, &layout, true,
-                     layout.rows->row_count == 1 ? "other columns: " : "in all rows ", "");
+    if (!many) {
+      text_put_columns(table, &layout, true, "other columns: ", "");
+    }
     text_put_columns(table, &layout, false, "no room for ",
                      ": a wider terminal or --format csv shows them");
   }

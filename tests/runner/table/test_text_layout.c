@@ -265,7 +265,7 @@ TEST(a_list_breaks_few_names) {
   }
 }
 
-/* What all rows share stands below them, if texts are broken less often then. */
+/* What all rows share stands above them, if texts are broken less often then. */
 TEST(a_list_says_once_what_would_break_its_texts) {
   static const char *const columns[] = {"case", "value", "unit"};
   struct output output;
@@ -277,12 +277,12 @@ TEST(a_list_says_once_what_would_break_its_texts) {
     add(&output,
         (struct cell[]){cell_text(CASES[i]), cell_real(1.25 + (double)i), cell_text("GB/s")});
   }
-  assert_text(finish(&output), "case                            value\n"
+  assert_text(finish(&output), "in all rows unit=GB/s\n"
+                               "case                            value\n"
                                "host_to_device/numa0:pageable-   1.25\n"
                                "gpu2/256MiB\n"
                                "host_to_device/numa0:pageable-   2.25\n"
-                               "gpu3/256MiB\n"
-                               "in all rows unit=GB/s\n");
+                               "gpu3/256MiB\n");
 }
 
 /* Texts, the first one too, are wrapped as far as can be before a column goes that is not named. */
@@ -327,22 +327,24 @@ TEST(a_list_keeps_what_tells_rows_apart) {
   } CASES[] = {
       {43, "block    order   threads  note  host   gbps\n"
            "by_gpu   linear        4  a     node7   1.5\n"},
-      {42, "block    order   note  host   gbps\n"
+      {42, "in all rows threads=4\n"
+           "block    order   note  host   gbps\n"
            "by_gpu   linear  a     node7   1.5\n"
            "by_gpu   random  a     node7   2.5\n"
-           "by_host  linear  c     node7   3.5\n"
-           "in all rows threads=4\n"},
-      {26, "block    order   gbps\n"
+           "by_host  linear  c     node7   3.5\n"},
+      {26, "in all rows threads=4,\n"
+           "            host=node7\n"
+           "block    order   gbps\n"
            "by_gpu   linear   1.5\n"
            "by_gpu   random   2.5\n"
            "by_host  linear   3.5\n"
-           "in all rows threads=4,\n"
-           "            host=node7\n"
            "no room for note: a wider\n"
            "            terminal or\n"
            "            --format csv\n"
            "            shows them\n"},
-      {20, "block    gbps\n"
+      {20, "in all rows threads=4,\n"
+           "            host=node7\n"
+           "block    gbps\n"
            "by_gpu    1.5\n"
            "by_gpu    2.5\n"},
   };
@@ -426,11 +428,11 @@ TEST(a_list_keeps_what_tells_rows_apart_but_for_numbers) {
                                  cell_text(i > 0 ? "+0.02" : "-0.01, -0.02"),
                                  cell_text(i > 0 ? "1 of 2" : "0 of 2")});
   }
-  assert_text(finish(&output), "memory    change %\n"
+  assert_text(finish(&output), "in all rows what=gpu0,\n"
+                               "            block=host_to_device\n"
+                               "memory    change %\n"
                                "pinned    -0.01, -0.02\n"
                                "pageable  +0.02\n"
-                               "in all rows what=gpu0,\n"
-                               "            block=host_to_device\n"
                                "no room for slow cases: a\n"
                                "            wider terminal or\n"
                                "            --format csv shows\n"

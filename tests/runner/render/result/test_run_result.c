@@ -434,10 +434,10 @@ TEST(the_rest_is_tables) {
          "mixed\n"
          "1MiB by ce: GB/s of all\n"
          "flows, over one window\n"
+         "in all rows +/- %=0.05\n"
          "path        GB/s\n"
          "gpu0-gpu1  300.0\n"
          "gpu0-gpu2   1300\n"
-         "in all rows +/- %=0.05\n"
          "no room for % of peak: a\n"
          "            wider\n"
          "            terminal or\n"
@@ -455,21 +455,21 @@ TEST(the_rest_is_tables) {
   EXPECT(settings, 70,
          "s\n"
          "4KiB by ce: GB/s\n"
+         "in all rows path=numa0:pinned-gpu0, +/- %=0.05\n"
          "settings                                GB/s  % of peak\n"
          "kernel.grid=per_sm*1 kernel.block=128  10.00        2.5\n"
          "kernel.grid=per_sm*2 kernel.block=256  20.00        5.0\n"
-         "in all rows path=numa0:pinned-gpu0, +/- %=0.05\n"
          "% of peak: of the theoretical rate of NVLink "
          "(400.0 GB/s)\n");
   EXPECT(settings, 52,
          "s\n"
          "4KiB by ce: GB/s\n"
+         "in all rows path=numa0:pinned-gpu0, +/- %=0.05\n"
          "settings               GB/s  % of peak\n"
          "kernel.grid=per_sm*1  10.00        2.5\n"
          "kernel.block=128\n"
          "kernel.grid=per_sm*2  20.00        5.0\n"
          "kernel.block=256\n"
-         "in all rows path=numa0:pinned-gpu0, +/- %=0.05\n"
          "% of peak: of the theoretical rate of NVLink\n"
          "(400.0 GB/s)\n");
   EXPECT(((const struct said[]){{.block = "mix", .path = "2flows", .flows = 2, .gbps = 80}}), 0,
