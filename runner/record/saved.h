@@ -31,8 +31,8 @@
  * says what --plot draws; a query may have several, and without one it is not drawn. A line that
  * begins with two more blanks goes on with a plot: or a column line. Every query has a narrow:
  * line, or several: the columns that a terminal without room for all does not show, the first to go
- * first. A json: line names the column whose texts are JSON arrays. An empty: line says what it
- * means that there is no row.
+ * first (table_options.narrow in runner/table/table.h). A json: line names the column whose texts
+ * are JSON arrays. An empty: line says what it means that there is no row.
  *
  * Types: run (any run selector; bound as run.id), integer, real, text. A default of "null" binds
  * NULL; no default means that a value must be given. */

@@ -133,8 +133,8 @@ static bool text_has_value(const struct result_set *rows, size_t row, size_t col
 /* "+0.09", "-8.38 .. -5.57" */
 static bool text_is_signed(const struct cell *cell) {
   const char *bytes = cell->as.text.bytes;
-  return cell->kind == CELL_TEXT && cell->as.text.length > 1 && strchr("+-", bytes[0]) != NULL &&
-         isdigit((unsigned char)bytes[1]) != 0;
+  return cell->kind == CELL_TEXT && cell->as.text.length > 1 &&
+         (bytes[0] == '+' || bytes[0] == '-') && isdigit((unsigned char)bytes[1]) != 0;
 }
 
 /* Numbers that are not counted but measured, also where they are texts. */
