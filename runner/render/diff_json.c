@@ -121,6 +121,7 @@ static struct cell diff_part_cell(const char *column, const struct outlier_part 
 }
 
 void diff_put_rows(struct document *document, const struct comparison *comparison) {
+  /* Names of two parts are meant. NOLINTNEXTLINE(bugprone-suspicious-missing-comma) */
   static const char *const COLUMNS[] = {DIFF_ROW_FIELDS(DIFF_ROW_NAME)};
   struct arena *arena = &document->arena;
   DOCUMENT_TABLE(document, COLUMNS, 0);
