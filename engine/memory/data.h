@@ -16,8 +16,8 @@ void data_free(struct data *data);
 
 /* The first size_bytes of the buffer become the pattern of seed, or its complement (poison: wrong
  * in every byte). gpu: a GPU that may do it for host memory, -1 = host threads. GPUs work side by
- * side, and each does what is asked of it in that order: it is done after data_fill_wait(), which
- * waits also after an error, and then returns that one. */
+ * side, each in the order of the calls. Their work is done when data_fill_wait() returns. That
+ * waits after an error, too, and then returns the error. */
 enum status data_fill(struct data *data, const struct buffer *buffer, uint64_t size_bytes,
                       uint64_t seed, bool complement, int32_t gpu, struct error *err) CHECK_RESULT;
 enum status data_fill_wait(struct data *data, enum status status, struct error *err) CHECK_RESULT;

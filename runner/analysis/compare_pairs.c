@@ -19,8 +19,6 @@ struct entry_block {
   struct pair_entry key;
 };
 
-/* Nodes with a result on both sides from which on a case is compared over all of them. */
-
 /* What was counted already: of[i] is the number of the last count that had i. */
 struct marks {
   uint32_t *of;

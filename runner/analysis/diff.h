@@ -104,8 +104,9 @@
 enum { DIFF_PROCESSES_USUAL = 5, DIFF_PROCESSES_FIRM = 4, DIFF_PROCESSES_MAX = 30 };
 /* Of earlier runs: as many as sides of the least have. The variance is then known to a factor of
  * about two either way. */
-enum { DIFF_NODES_MIN = 8 }; /* on both sides, that are compared node by node */
 enum { DIFF_HISTORY_DF_MIN = DIFF_PROCESSES_FIRM - 1 };
+/* Nodes with a result on both sides, from which on each is compared with itself. */
+enum { DIFF_NODES_MIN = 8 };
 enum { DIFF_UNITS_PROMISE = 16 };
 enum { DIFF_TREND_UNITS = 8 }; /* of both sides, from which on a trend is taken out */
 enum { DIFF_FAMILY_MIN = 20, DIFF_FAMILY_LEVELS = 3 };

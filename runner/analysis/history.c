@@ -2,6 +2,7 @@
 
 #include "engine/base/order.h"
 #include "engine/base/strings.h"
+#include "engine/case/summary.h"
 #include "runner/analysis/compare_internal.h"
 #include "runner/analysis/definition.h"
 #include "runner/statistics/distributions.h"
@@ -60,7 +61,7 @@ static void history_add_point(struct builder *b, struct history_series *series, 
   sample_sort(b->processes, count);
   const double one = figure_value(bench, exp(b->processes[0]));
   const double other = figure_value(bench, exp(b->processes[count - 1]));
-  const double median = sample_median_in_place(b->processes, count);
+  const double median = sorted_quantile(b->processes, count, 0.5);
   values[series->point_count] = median;
   series->points[series->point_count++] =
       (struct history_point){.run = entries[0].median->run,

@@ -100,7 +100,7 @@ struct table_options {
   bool colour;     /* table: headings stand out, and cells have the colours of their tones */
   bool drop_empty; /* table: columns without a value are left out however wide it is */
   bool compact;    /* table: dim headings, columns no wider than their texts */
-  /* table: columns that a narrow terminal is not shown, "the,first,to,go"; those with "+" between
+  /* table: columns that a narrow terminal is not shown, "the,first,to,go"; those with "&" between
    * go together; after a semicolon those that are always shown. Before a column goes that has the
    * only number of a row, or tells rows apart, texts are wrapped further */
   const char *narrow;

@@ -450,10 +450,10 @@ void result_remarks_print(const struct result_remarks *remarks, struct document 
   }
   for (size_t i = 0; i < 2 * remarks->note_count; i++) { /* those of all cases come last */
     const struct footnote *note = &remarks->notes[i % remarks->note_count];
-    const char *text = remarks_text_of(remarks->arena, note);
     if ((note->mark == 0) != (i >= remarks->note_count)) {
       continue;
     }
+    const char *text = remarks_text_of(remarks->arena, note);
     if (note->mark == 0) {
       document_put_behind(document, remarks->count > 1 ? "All cases: " : "Note: ", "%s", text);
     } else {

@@ -259,6 +259,18 @@ struct record *fixture_start(const struct fixture *fixture) {
   return record;
 }
 
+struct record *fixture_resume(const struct fixture *fixture, struct record *record) {
+  struct resumed_run resumed = {0};
+  struct error err = {0};
+  enum status status = record != NULL ? STATUS_OK : record_open(fixture->path, &record, &err);
+  status = THEN(status, record_resume_find(record, "latest", &resumed, &err));
+  status =
+      THEN(status, record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err));
+  must(status == STATUS_OK, err.message);
+  resumed_run_fini(&resumed);
+  return record;
+}
+
 struct database *fixture_open(const struct fixture *fixture, enum database_access access) {
   struct database *database = NULL;
   struct error err = {0};

@@ -50,6 +50,8 @@ enum status fixture_begin(const struct fixture *fixture, struct record **record,
                           struct error *err) CHECK_RESULT;
 /* The same, with its first process; all is well. The caller closes it. */
 struct record *fixture_start(const struct fixture *fixture);
+/* Resumes the latest run of a record that is open, or of the fixture's file (NULL); all is well. */
+struct record *fixture_resume(const struct fixture *fixture, struct record *record);
 /* Opens the database, in which all is well; the caller closes it. */
 struct database *fixture_open(const struct fixture *fixture, enum database_access access);
 /* Result of a case: the first two trials are warm-up, one is a gate time-out. Times differ between

@@ -219,10 +219,7 @@ TEST_WITH(resumed_run_is_completed, set_up, tear_down, struct merging *merging) 
   fixture_record_case(fixture, record, 0, 20);
   assert_ok(record_end_run(record, "interrupted", "by the user", err), err);
   copy_file(early, fixture->path);
-  struct resumed_run resumed = {0};
-  assert_ok(record_resume_find(record, "latest", &resumed, err), err);
-  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
-  resumed_run_fini(&resumed);
+  (void)fixture_resume(fixture, record);
   assert_ok(record_process_started(record, 0, 101, err), err);
   fixture_record_case(fixture, record, 1, 20);
   assert_ok(record_process_ended(record, 0, err), err);

@@ -314,7 +314,6 @@ static const struct case_report *later_visit(struct fixture *fixture, uint32_t v
 /* Interrupted between two visits of case 1, which has two flows. */
 FIXTURE_TEST(visits_go_on_after_a_resume) {
   struct record *record = fixture_start(fixture);
-  struct resumed_run resumed = {0};
   struct visits_found found = {.settled = SETTLED_BUDGET, .visits = 1};
   const char *key = fixture->cases[1].def.key;
   (void)fixture_report(fixture, 0, 1, 10);
@@ -327,10 +326,7 @@ FIXTURE_TEST(visits_go_on_after_a_resume) {
                "settled is not null",
                "1budget-");
 
-  assert_ok(record_open(fixture->path, &record, err), err);
-  assert_ok(record_resume_find(record, "latest", &resumed, err), err);
-  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
-  resumed_run_fini(&resumed);
+  record = fixture_resume(fixture, NULL);
   struct visits_read read = {0};
   assert_false(record_read_visits(record, 1, key, &read));
   assert_true(record_read_visits(record, 0, key, &read));
@@ -367,7 +363,6 @@ FIXTURE_TEST(notes_of_visits_go_on_after_a_resume) {
   static const struct note IN_USE = {.kind = NOTE_IN_USE_UNMEASURED, .what = "a program"};
   static const struct note SHARED = {.kind = NOTE_SHARED_UNNAMED, .gpu = NOTE_NO_GPU};
   struct record *record = fixture_start(fixture);
-  struct resumed_run resumed = {0};
   struct visits_found found = {.settled = SETTLED_BUDGET, .visits = 1};
   struct notes slowed = {0};
   notes_add(&slowed, &IN_USE);
@@ -380,10 +375,7 @@ FIXTURE_TEST(notes_of_visits_go_on_after_a_resume) {
   assert_ok(record_end_run(record, "interrupted", NULL, err), err);
   record_close(record);
 
-  assert_ok(record_open(fixture->path, &record, err), err);
-  assert_ok(record_resume_find(record, "latest", &resumed, err), err);
-  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
-  resumed_run_fini(&resumed);
+  record = fixture_resume(fixture, NULL);
   assert_ok(record_process_started(record, 0, 2, err), err);
   slowed.count = 0;
   notes_add(&slowed, &SHARED);
@@ -403,7 +395,6 @@ FIXTURE_TEST(notes_of_visits_go_on_after_a_resume) {
  */
 FIXTURE_TEST(a_case_with_a_number_of_trials_is_read_after_a_resume) {
   struct record *record = fixture_start(fixture);
-  struct resumed_run resumed = {0};
   struct visits_found found = {.settled = SETTLED_NOT, .visits = 1};
   (void)fixture_report(fixture, 0, 1, 10);
   fixture->report.visits = &found;
@@ -411,10 +402,7 @@ FIXTURE_TEST(a_case_with_a_number_of_trials_is_read_after_a_resume) {
   assert_ok(record_end_run(record, "interrupted", NULL, err), err);
   record_close(record);
 
-  assert_ok(record_open(fixture->path, &record, err), err);
-  assert_ok(record_resume_find(record, "latest", &resumed, err), err);
-  assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
-  resumed_run_fini(&resumed);
+  record = fixture_resume(fixture, NULL);
   struct visits_read read = {0};
   assert_true(record_read_visits(record, 0, fixture->cases[1].def.key, &read));
   assert_int_equal(read.trial_count, 10);
