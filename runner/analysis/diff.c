@@ -270,9 +270,14 @@ static double diff_share_of_look(const struct diff_options *options) {
   return options->looks > 1 ? 1.0 / options->looks : 1;
 }
 
+/* Of each test of equivalence. */
+static double diff_same_level(const struct diff_options *options) {
+  return fmin(EQUIVALENCE_LEVEL, 0.05 * diff_share_of_look(options));
+}
+
 static void diff_test_case(const struct diff_case *c, const struct diff_options *options,
                            struct work *work, struct diff_result *result) {
-  const double alpha = fmin(EQUIVALENCE_LEVEL, 0.05 * diff_share_of_look(options));
+  const double alpha = diff_same_level(options);
   work->sd = diff_spread(work);
   switch (options->method) {
   case DIFF_MODERATED:
@@ -531,7 +536,8 @@ static void diff_judge(const struct diff_case *cases, const struct work *work, s
   /* The level that a further rejection would be held to. */
   const double tests = summary->tests > 0 ? (double)summary->tests : 1;
   const double alpha = rate * diff_share_of_look(options) * (double)(rejected + 1) / tests;
-  diff_needed_ask(cases, work, count, rate, fmin(alpha, rate), summary, results, arena);
+  const struct effect_levels levels = {fmin(alpha, rate), diff_same_level(options)};
+  diff_needed_ask(cases, work, count, rate, &levels, summary, results, arena);
   for (size_t i = 0; i < count; i++) {
     summary->verdicts[results[i].verdict]++;
   }

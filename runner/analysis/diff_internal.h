@@ -75,10 +75,12 @@ struct sample diff_sample(const struct process_sample *side);
 void broken_find(const struct diff_case *cases, size_t count, double false_discovery_rate,
                  bool *broken);
 /* diff_needed.c: makes undecided cases INSUFFICIENT that more units would decide, and says how many
- * they and provisional ones need. rate: of false discoveries; alpha: of a further rejection. */
+ * they and provisional ones need. rate: of false discoveries; levels: of a further rejection and
+ * of SAME. */
 void diff_needed_ask(const struct diff_case *cases, const struct work *work, size_t count,
-                     double rate, double alpha, const struct diff_summary *summary,
-                     struct diff_result *results, struct arena *arena);
+                     double rate, const struct effect_levels *levels,
+                     const struct diff_summary *summary, struct diff_result *results,
+                     struct arena *arena);
 /* diff_shift.c: the shift of the middle case (shift.h) of a diff. Where each side is one run, its
  * interval is that of earlier runs, if all cases have some: they may share all that runs differ by.
  * Else there is none. */

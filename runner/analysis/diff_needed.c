@@ -80,10 +80,11 @@ static unsigned needed_for_doubt(const struct work *work, enum diff_doubt doubt,
 static const bool BOTH[2] = {true, true};
 static const bool ALONE[2][2] = {{true, false}, {false, true}};
 
-/* What the level of a further rejection is, and below which probability chance makes few enough
- * cases look changed that have two modes. */
+/* Of the tests, and below which probability chance makes few enough cases look changed that have
+ * two modes. */
 struct needed_levels {
-  double alpha, modes;
+  struct effect_levels tests;
+  double modes;
 };
 
 /* Makes an undecided case INSUFFICIENT, with the number of units per side that would decide it,
@@ -115,7 +116,7 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   const struct needed_sides sides = needed_sides_of(c, work);
   const unsigned needed = result->is_uneven || is_rounded
                               ? 0
-                              : needed_units(&belief, &sides, BOTH, work->delta, levels->alpha,
+                              : needed_units(&belief, &sides, BOTH, work->delta, &levels->tests,
                                              DIFF_POWER, DIFF_PROCESSES_MAX);
   if (needed == 0) {
     return;
@@ -126,8 +127,8 @@ static void diff_ask_for_more(const struct diff_case *c, const struct work *work
   result->units_needed = needed_grown(needed + odd, fewer);
   for (size_t s = 0; s < 2; s++) {
     const unsigned alone = alone_helps[s]
-                               ? needed_units(&belief, &sides, ALONE[s], work->delta, levels->alpha,
-                                              DIFF_POWER, DIFF_PROCESSES_MAX)
+                               ? needed_units(&belief, &sides, ALONE[s], work->delta,
+                                              &levels->tests, DIFF_POWER, DIFF_PROCESSES_MAX)
                                : 0;
     result->needed_alone[s] = alone > 0 ? needed_grown(alone + odd, counts[s]) : 0;
   }
@@ -145,14 +146,15 @@ static double needed_modes_level(const struct work *work, size_t count,
 }
 
 void diff_needed_ask(const struct diff_case *cases, const struct work *work, size_t count,
-                     double rate, double alpha, const struct diff_summary *summary,
-                     struct diff_result *results, struct arena *arena) {
+                     double rate, const struct effect_levels *levels,
+                     const struct diff_summary *summary, struct diff_result *results,
+                     struct arena *arena) {
   const unsigned rank_least = summary->rank_processes_least;
   const struct needed_prior changes = needed_changes(work, count, arena);
-  const struct needed_levels levels = {alpha, needed_modes_level(work, count, results, rate)};
+  const struct needed_levels asked = {*levels, needed_modes_level(work, count, results, rate)};
   for (size_t i = 0; i < count; i++) {
     if (verdict_is_undecided(results[i].verdict) || results[i].is_provisional) {
-      diff_ask_for_more(&cases[i], &work[i], &changes, &levels, &results[i]);
+      diff_ask_for_more(&cases[i], &work[i], &changes, &asked, &results[i]);
       if (results[i].units_needed > 0 && fabs(work[i].difference) > work[i].delta &&
           results[i].units_needed < rank_least) {
         results[i].units_needed = rank_least;

@@ -98,13 +98,13 @@ double power_delta(const struct power_case *c, double change) {
 
 double power_share(const struct power_case *cases, size_t count, double change, unsigned runs_a,
                    unsigned runs_b, unsigned processes) {
-  const double alpha = 0.05 / (double)(count > 0 ? count : 1);
+  const struct effect_levels levels = {0.05 / (double)(count > 0 ? count : 1), EQUIVALENCE_LEVEL};
   double sum = 0;
   for (size_t i = 0; i < count; i++) {
     const double sd = sqrt(cases[i].between + cases[i].within / processes);
     const double error = fmax(sd, DIFF_SPREAD_MIN) * sqrt(1.0 / runs_a + 1.0 / runs_b);
     const struct effect_criteria criteria =
-        effect_criteria_find((double)runs_a + runs_b - 2 + cases[i].prior_df, alpha);
+        effect_criteria_find((double)runs_a + runs_b - 2 + cases[i].prior_df, &levels);
     const struct effect_seen seen = {log1p(change), error, error};
     sum += effect_power(&criteria, log1p(change), &seen, log1p(power_delta(&cases[i], change)));
   }

@@ -109,8 +109,8 @@ struct needed_test {
 };
 
 /* The test by each side's own variance: a pooled one is nearly that of the larger side. */
-static void needed_test_apart(const struct needed_sides *sides, const unsigned n[2], double alpha,
-                              struct needed_test *test) {
+static void needed_test_apart(const struct needed_sides *sides, const unsigned n[2],
+                              const struct effect_levels *levels, struct needed_test *test) {
   double sum = 0;
   double below = 0;
   for (size_t s = 0; s < 2; s++) {
@@ -120,7 +120,7 @@ static void needed_test_apart(const struct needed_sides *sides, const unsigned n
   }
   const double fewer = (n[0] < n[1] ? n[0] : n[1]) - 1.0;
   const double df = sides->alone && n[0] != n[1] ? fewer : below > 0 ? sum * sum / below : fewer;
-  const struct effect_criteria criteria = effect_criteria_find(df, alpha);
+  const struct effect_criteria criteria = effect_criteria_find(df, levels);
   if (sides->alone || criteria.within * sqrt(sum) > test->criteria.within * test->error) {
     test->criteria = criteria;
     test->error = sqrt(sum);
@@ -135,14 +135,14 @@ static double needed_pooled(const struct needed_sides *sides, const unsigned n[2
 }
 
 static struct needed_test needed_test_of(const struct needed_sides *sides, const bool grows[2],
-                                         const unsigned n[2], double alpha) {
+                                         const unsigned n[2], const struct effect_levels *levels) {
   const double df = (double)n[0] + n[1] - 2 + sides->prior_df;
   const double so_far_pooled = needed_pooled(sides, sides->counts);
   const double growth = so_far_pooled > 0 ? needed_pooled(sides, n) / so_far_pooled : 1;
-  struct needed_test test = {.criteria = effect_criteria_find(df, alpha),
+  struct needed_test test = {.criteria = effect_criteria_find(df, levels),
                              .error = sqrt(sides->variance * growth * (1.0 / n[0] + 1.0 / n[1]))};
   if (n[0] > 1 && n[1] > 1 && (sides->alone || n[0] != n[1])) {
-    needed_test_apart(sides, n, alpha, &test);
+    needed_test_apart(sides, n, levels, &test);
   }
   const double order =
       (grows[0] && grows[1] ? 0 : sides->order_variance) + sides->rounding_variance;
@@ -165,12 +165,13 @@ static struct needed_test needed_test_of(const struct needed_sides *sides, const
 }
 
 static double needed_assurance(const struct needed_belief *belief, const struct needed_sides *sides,
-                               const bool grows[2], unsigned units, double margin, double alpha) {
+                               const bool grows[2], unsigned units, double margin,
+                               const struct effect_levels *levels) {
   unsigned n[2];
   for (size_t s = 0; s < 2; s++) {
     n[s] = grows[s] && units > sides->counts[s] ? units : sides->counts[s];
   }
-  const struct needed_test test = needed_test_of(sides, grows, n, alpha);
+  const struct needed_test test = needed_test_of(sides, grows, n, levels);
   double sum = 0;
   for (int s = 0; s < SPREADS; s++) {
     const double spread = needed_spread(belief->spread_df, s);
@@ -186,20 +187,20 @@ static double needed_assurance(const struct needed_belief *belief, const struct 
 }
 
 unsigned needed_units(const struct needed_belief *belief, const struct needed_sides *sides,
-                      const bool grows[2], double margin, double alpha, double power,
-                      unsigned most) {
+                      const bool grows[2], double margin, const struct effect_levels *levels,
+                      double power, unsigned most) {
   unsigned too_few = most; /* the fewest that a growing side has */
   for (size_t s = 0; s < 2; s++) {
     too_few = grows[s] && sides->counts[s] < too_few ? sides->counts[s] : too_few;
   }
   if (too_few >= most ||
-      needed_assurance(belief, sides, grows, most, margin, alpha) < LEAST * power) {
+      needed_assurance(belief, sides, grows, most, margin, levels) < LEAST * power) {
     return 0;
   }
   unsigned enough = most;
   while (enough - too_few > 1) {
     const unsigned middle = (too_few + enough) / 2;
-    if (needed_assurance(belief, sides, grows, middle, margin, alpha) < power) {
+    if (needed_assurance(belief, sides, grows, middle, margin, levels) < power) {
       too_few = middle;
     } else {
       enough = middle;

@@ -52,8 +52,8 @@ struct needed_belief needed_believe(const struct needed_prior *prior, const stru
  * the mean over what the difference, and the spread, may be (assurance: O'Hagan, Stevens and
  * Campbell 2005, "Assurance in clinical trial design", Pharmaceutical Statistics 4; of part of the
  * data: Spiegelhalter, Freedman and Blackburn 1986, "Monitoring clinical trials: conditional or
- * predictive power?", Controlled Clinical Trials 7). alpha: as of effect_criteria_find(). A side
- * that does not grow, or has more, keeps its observations. 0: not even `most` suffice. */
+ * predictive power?", Controlled Clinical Trials 7). A side that does not grow, or has more, keeps
+ * its observations. 0: not even `most` suffice. */
 unsigned needed_units(const struct needed_belief *belief, const struct needed_sides *sides,
-                      const bool grows[2], double margin, double alpha, double power,
-                      unsigned most);
+                      const bool grows[2], double margin, const struct effect_levels *levels,
+                      double power, unsigned most);

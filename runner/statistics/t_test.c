@@ -165,9 +165,9 @@ bool effect_is_equivalent(const struct effect *effect, double margin, double alp
   return interval.low > -margin && interval.high < margin;
 }
 
-struct effect_criteria effect_criteria_find(double df, double alpha) {
-  return (struct effect_criteria){df, student_quantile(1 - alpha, df),
-                                  student_quantile(1 - EQUIVALENCE_LEVEL, df)};
+struct effect_criteria effect_criteria_find(double df, const struct effect_levels *levels) {
+  return (struct effect_criteria){df, student_quantile(1 - levels->exceeds, df),
+                                  student_quantile(1 - levels->within, df)};
 }
 
 /* Wallace's approximation: hundreds of these are for one number of observations. */

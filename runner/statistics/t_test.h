@@ -66,12 +66,15 @@ struct interval effect_interval(const struct effect *effect, double confidence);
 #define EQUIVALENCE_LEVEL 0.025
 bool effect_is_equivalent(const struct effect *effect, double margin, double alpha);
 
-/* What a test of so many degrees of freedom is held to: the t beyond which a difference is shown to
- * exceed a margin at level alpha, and that of both tests of equivalence, at their usual level. */
+/* Error rates: of showing that a difference exceeds a margin, and of each test of equivalence. */
+struct effect_levels {
+  double exceeds, within;
+};
+/* The t of that many degrees of freedom beyond which each of these is shown. */
 struct effect_criteria {
   double df, exceeds, within;
 };
-struct effect_criteria effect_criteria_find(double df, double alpha);
+struct effect_criteria effect_criteria_find(double df, const struct effect_levels *levels);
 /* What a test will see: a difference that is expected to be so much, with a standard deviation, and
  * the standard error by which it is judged. */
 struct effect_seen {

@@ -1,6 +1,7 @@
 /* "n are needed" is a promise: once so many are there, those so far among them, four in five are
  * decided. Of runs that are alike, so are those with which five runs a side are told to need at
- * least so many. */
+ * least so many. Of those that did not change, DIFF_POWER are: also of several looks, which hold
+ * SAME to a lower level. */
 #include "runner/analysis/diff.h"
 #include "tests/runner/statistics/numbers.h"
 
@@ -9,6 +10,7 @@ enum { CASES = 160, DIFFS = ROUNDS(12, 2), UNITS_MAX = DIFF_PROCESSES_MAX };
 struct world {
   const char *name;
   double sd_low, sd_high;
+  unsigned looks;
 };
 
 struct truth {
@@ -36,8 +38,9 @@ static void draw(const struct truth *truth, uint64_t *seed) {
 }
 
 /* The first units[i] of each side of case i. */
-static void judge(const unsigned *units) {
-  const struct diff_options options = {.method = DIFF_MODERATED, .false_discovery_rate = 0.05};
+static void judge(const unsigned *units, unsigned looks) {
+  const struct diff_options options = {
+      .method = DIFF_MODERATED, .false_discovery_rate = 0.05, .looks = looks};
   struct diff_summary summary;
   for (size_t i = 0; i < CASES; i++) {
     cases[i] = (struct diff_case){.a = {values[0][i], units[i], numbers[0], numbers[0]},
@@ -55,12 +58,16 @@ static bool is_decided(const struct diff_result *result) {
 }
 
 TEST(as_many_decide_as_was_said) {
-  static const struct world WORLDS[] = {
-      {"0.4 %", 0.004, 0.004}, {"1.5 %", 0.015, 0.015}, {"0.1 to 2 %", 0.001, 0.02}};
+  static const struct world WORLDS[] = {{"0.4 %", 0.004, 0.004, 1},
+                                        {"1.5 %", 0.015, 0.015, 1},
+                                        {"0.1 to 2 %", 0.001, 0.02, 1},
+                                        {"0.1 to 2 %, 5 looks", 0.001, 0.02, 5}};
   static const unsigned UNITS[] = {5, 10};
   size_t all_promised = 0;
   size_t all_kept = 0;
   for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
+    size_t same_promised = 0;
+    size_t same_kept = 0;
     for (size_t n = 0; n < 2; n++) {
       uint64_t seed = 100 + 10 * w + n;
       size_t promised = 0;
@@ -76,7 +83,7 @@ TEST(as_many_decide_as_was_said) {
           units[i] = UNITS[n];
         }
         draw(truth, &seed);
-        judge(units);
+        judge(units, WORLDS[w].looks);
         for (size_t i = 0; i < CASES; i++) {
           needed[i] = results[i].verdict == VERDICT_INSUFFICIENT && !results[i].is_provisional;
           units[i] = needed[i] ? results[i].units_needed : units[i];
@@ -84,19 +91,25 @@ TEST(as_many_decide_as_was_said) {
           assert_int_equal(results[i].needed_is_least,
                            needed[i] && 2 * UNITS[n] < DIFF_UNITS_PROMISE);
         }
-        judge(units);
+        judge(units, WORLDS[w].looks);
         for (size_t i = 0; i < CASES; i++) {
           promised += needed[i];
           kept += needed[i] && is_decided(&results[i]);
+          same_promised += needed[i] && truth[i].change == 0;
+          same_kept += needed[i] && truth[i].change == 0 && is_decided(&results[i]);
         }
       }
       const double share = (double)kept / (double)promised;
-      print_message("%-10s %2u: %zu of %zu kept\n", WORLDS[w].name, UNITS[n], kept, promised);
+      print_message("%-19s %2u: %zu of %zu kept\n", WORLDS[w].name, UNITS[n], kept, promised);
       assert_true(promised > 0);
       assert_true(share >= 0.8 - 2 * sqrt(0.8 * 0.2 / (double)promised));
       all_promised += promised;
       all_kept += kept;
     }
+    print_message("%-19s unchanged: %zu of %zu kept\n", WORLDS[w].name, same_kept, same_promised);
+    assert_true((double)same_kept >=
+                DIFF_POWER * (double)same_promised -
+                    2 * sqrt(DIFF_POWER * (1 - DIFF_POWER) * (double)same_promised));
   }
   assert_true((double)all_kept >= 0.8 * (double)all_promised);
 }

@@ -3,7 +3,7 @@
 
 enum { CASES = 200, DRAWS = 20000, MOST = 40 };
 #define MARGIN 0.01
-#define ALPHA  0.01
+static const struct effect_levels LEVELS = {0.01, EQUIVALENCE_LEVEL};
 
 static const bool BOTH[2] = {true, true};
 static const bool A_ALONE[2] = {true, false};
@@ -22,7 +22,7 @@ static struct needed_sides sides_of(unsigned count_a, double sd_a, unsigned coun
 
 static unsigned needed_by(const struct needed_belief *belief, const struct needed_sides *sides,
                           const bool grows[2], double power) {
-  return needed_units(belief, sides, grows, MARGIN, ALPHA, power, MOST);
+  return needed_units(belief, sides, grows, MARGIN, &LEVELS, power, MOST);
 }
 
 /* How often a difference is decided, rightly, with so many observations of the growing sides. What
