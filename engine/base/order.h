@@ -1,5 +1,6 @@
 /* order.h - comparison functions for qsort() and bsearch(), each said in a line: what elements are
- * ordered by, and where they are equal in that, by what next. Groups of what was sorted. */
+ * ordered by, and where they are equal in that, by what next. Groups and quantiles of what was
+ * sorted. */
 #pragma once
 
 #include <stdbool.h>
@@ -37,3 +38,25 @@ static inline void order_sort(void *items, size_t count, size_t size_bytes,
                                     true;                                                          \
                                   });                                                              \
        first = end)
+
+/* Sorts values, of which none is NAN. */
+static inline int order_compare_values(const void *x, const void *y) {
+  return ORDER(*(const double *)x, *(const double *)y);
+}
+static inline void order_sort_values(double *values, size_t count) {
+  ORDER_SORT(values, count, order_compare_values);
+}
+
+/* Quantile p (0 to 1) of ascending values by linear interpolation at rank p * (count - 1): type 7
+ * of Hyndman and Fan, Sample quantiles in statistical packages, 1996. 0 for count = 0. */
+static inline double sorted_quantile(const double *sorted, size_t count, double p) {
+  if (count == 0) {
+    return 0;
+  }
+  const double rank = p * (double)(count - 1);
+  const size_t below = (size_t)rank;
+  if (below + 1 >= count) {
+    return sorted[count - 1];
+  }
+  return sorted[below] + (rank - (double)below) * (sorted[below + 1] - sorted[below]);
+}

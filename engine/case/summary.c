@@ -1,28 +1,11 @@
 #include "engine/case/summary.h"
 
+#include "engine/base/order.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 enum { INTERVAL_COUNT_MIN = 6 };
 static const double INTERVAL_CONFIDENCE = 0.95;
-
-static int statistics_compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a;
-  double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-double sorted_quantile(const double *sorted, size_t count, double p) {
-  if (count == 0) {
-    return 0;
-  }
-  double rank = p * (double)(count - 1);
-  size_t below = (size_t)rank;
-  if (below + 1 >= count) {
-    return sorted[count - 1];
-  }
-  return sorted[below] + (rank - (double)below) * (sorted[below + 1] - sorted[below]);
-}
 
 /* log of P(B = k), B binomial (n, 1/2). lgamma_r, since lgamma() writes a global. */
 static double log_binomial_half(double n, double k) {
@@ -68,7 +51,7 @@ void summary_of_values(double *values, size_t count, struct summary *summary) {
   if (count == 0) {
     return;
   }
-  qsort(values, count, sizeof *values, statistics_compare_doubles);
+  order_sort_values(values, count);
   double sum = 0;
   for (size_t i = 0; i < count; i++) {
     sum += values[i];
@@ -122,14 +105,14 @@ void summary_of_visits(double *values, const size_t ends[VISITS_MAX], struct sum
   for (size_t i = 0; i < VISITS_MAX; begin = ends[i++]) {
     const size_t count = ends[i] - begin;
     if (count > 0) {
-      qsort(values + begin, count, sizeof *values, statistics_compare_doubles);
+      order_sort_values(values + begin, count);
       medians[visits++] = sorted_quantile(values + begin, count, 0.5);
     }
   }
   const double median_ns = visits > 1 ? visits_median(values, ends, visits) : 0;
   summary_of_values(values, begin, summary);
   if (visits > 1) {
-    qsort(medians, visits, sizeof *medians, statistics_compare_doubles);
+    order_sort_values(medians, visits);
     summary->median_ns = median_ns;
     summary->median_low_ns = medians[0];
     summary->median_high_ns = medians[visits - 1];

@@ -34,9 +34,6 @@ bool summary_takes(const struct trial *trial);
 /* Of the trials that count, in the order of their visits. scratch holds count doubles. */
 void summary_of_trials(const struct trial *trials, size_t count, double *scratch,
                        struct summary *summary);
-/* Quantile p (0 to 1) of ascending values by linear interpolation at rank p * (count - 1): type 7
- * of Hyndman and Fan, Sample quantiles in statistical packages, 1996. 0 for count = 0. */
-double sorted_quantile(const double *sorted, size_t count, double p);
 /* Ranks (from 0) of the order statistics that enclose the median with at least 95 % confidence
  * whatever the distribution. The interval from the r-th smallest to the r-th largest of n values
  * holds the median with probability P(r <= B <= n - r), B binomial (n, 1/2) (David and Nagaraja,

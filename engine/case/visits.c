@@ -1,5 +1,7 @@
 #include "engine/case/visits.h"
 
+#include "engine/base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +46,6 @@ bool visits_is_open(const struct visits_found *found, size_t cases, size_t unset
              : open && (found->visits <= VISITS_PATIENCE || !(found->undisturbed_ns > 0));
 }
 
-static int visits_compare(const void *a, const void *b) {
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void series_add(struct series *series, double value, double measured) {
   series->values[series->count] = value;
   series->measured[series->count++] = measured;
@@ -88,12 +84,12 @@ static void series_find_level(struct series *series, double *scratch) {
   for (size_t i = 0; i < series->visits; begin = series->ends[i++]) {
     const size_t count = series->ends[i] - begin;
     memcpy(scratch, series->values + begin, count * sizeof *scratch);
-    qsort(scratch, count, sizeof *scratch, visits_compare);
+    order_sort_values(scratch, count);
     for (size_t j = 0; j < VISITS_VOTES && j < count; j++) {
       fastest[taken++] = scratch[j];
     }
   }
-  qsort(fastest, taken, sizeof *fastest, visits_compare);
+  order_sort_values(fastest, taken);
   series->ns = taken < wanted ? 0 : sorted_quantile(fastest, wanted, 0.25);
   series->high_ns = taken < wanted ? 0 : fastest[wanted - 1];
   series->low_ns = fmax(fastest[0] - 2 * (series->high_ns - fastest[0]), 0);
@@ -143,7 +139,7 @@ static size_t series_gather(const struct series *series, size_t begin, size_t en
       values[count++] = series->measured[i];
     }
   }
-  qsort(values, count, sizeof *values, visits_compare);
+  order_sort_values(values, count);
   return count;
 }
 

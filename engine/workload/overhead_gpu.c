@@ -1,6 +1,7 @@
 #include "engine/workload/overhead_gpu.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/order.h"
 #include "engine/case/summary.h"
 #include "engine/host/thread_team.h"
 #include "engine/machine/machine.h"

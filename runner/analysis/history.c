@@ -2,7 +2,6 @@
 
 #include "engine/base/order.h"
 #include "engine/base/strings.h"
-#include "engine/case/summary.h"
 #include "runner/analysis/compare_internal.h"
 #include "runner/analysis/definition.h"
 #include "runner/statistics/distributions.h"

@@ -219,8 +219,9 @@ static void machines_find_bands(struct machines_grid *g) {
       block->bands[p] = (struct machines_band){NAN, NAN, NAN};
       if (count > 0) {
         sample_sort(g->values, count);
-        block->bands[p] = (struct machines_band){g->values[count / 10], g->values[count / 2],
-                                                 g->values[count - 1 - count / 10]};
+        block->bands[p] =
+            (struct machines_band){g->values[count / 10], sorted_quantile(g->values, count, 0.5),
+                                   g->values[count - 1 - count / 10]};
       }
     }
   }

@@ -129,12 +129,11 @@ double rank_test_difference(const double *a, size_t a_count, const double *b, si
     }
   }
   sample_sort(differences, count);
-  const double median = (differences[(count - 1) / 2] + differences[count / 2]) / 2;
   const size_t cut = rank_test_cut(a_count, b_count, 1 - confidence);
   if (cut > 0) {
     *interval = (struct interval){differences[cut - 1], differences[count - cut]};
   }
-  return median;
+  return sorted_quantile(differences, count, 0.5);
 }
 
 /* ---- Pettitt's change point ---- */

@@ -4,6 +4,7 @@
  * - bench_gpu_kernels chase [GPU]: cycles per hop of shared memory, and of the GPU's own by
  *   footprint
  * - bench_gpu_kernels arithmetic [GPU]: cycles per instruction, operations per clock and SM */
+#include "engine/base/order.h"
 #include "engine/case/work.h"
 #include "engine/engine.h"
 #include "engine/machine/machine.h"
@@ -43,14 +44,8 @@ static void take_flow_trial(void *context, const struct flow_trial *flow_trial) 
   (void)flow_trial;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double median(double *values, uint32_t count) {
-  qsort(values, count, sizeof *values, compare_numbers);
+  order_sort_values(values, count);
   return values[count / 2];
 }
 

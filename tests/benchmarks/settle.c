@@ -251,14 +251,14 @@ static double range_of(double *values, size_t count) {
   for (size_t i = 0; i < sets; i++) {
     double *set = values + i * count / sets;
     const size_t in_set = (i + 1) * count / sets - i * count / sets;
-    qsort(set, in_set, sizeof *set, compare_doubles);
+    order_sort_values(set, in_set);
     sum += count == 0 ? NAN : set[in_set - 1] / set[0] - 1;
   }
   return 100 * sum / (double)sets;
 }
 
 static double median_of(double *values, size_t count) {
-  qsort(values, count, sizeof *values, compare_doubles);
+  order_sort_values(values, count);
   return count == 0 ? NAN : sorted_quantile(values, count, 0.5);
 }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "engine/base/enum_names.h"
+#include "engine/base/order.h"
 #include "engine/case/visits.h"
 
 #include <math.h>
@@ -93,12 +94,6 @@ static bool source_is_trace(const struct source *source) {
   return source->count == 1 && series_span_ns(&source->series[0]) > LONG_S * SECOND_NS;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a;
-  const double y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Several trials as one that lasts so long, or has so many iterations if they are not 0; returns
  * where the next begins. */
 static size_t series_join(const struct series *series, size_t at, double trial_ns,
@@ -127,7 +122,7 @@ static size_t series_gather_visit(const struct series *series, size_t at, bool t
     at = series_join(series, at, trace ? MIN_TRIAL_NS / 2 : 0, 0, &joined);
     values[(*count)++] = joined.elapsed_ns / joined.iterations;
   }
-  qsort(values, *count, sizeof *values, compare_doubles);
+  order_sort_values(values, *count);
   return at;
 }
 
@@ -149,7 +144,7 @@ static void source_find_quiet(struct source *source) {
       }
     }
   }
-  qsort(quiet, quiet_count, sizeof *quiet, compare_doubles);
+  order_sort_values(quiet, quiet_count);
   source->quiet_ns = visits >= QUIET_VISITS ? sorted_quantile(quiet, quiet_count, 0.5) : NAN;
   for (size_t i = 0; i < COUNT_OF(WITHOUT_LEVEL); i++) {
     source->quiet_ns = strstr(source->name, WITHOUT_LEVEL[i]) != NULL ? NAN : source->quiet_ns;

@@ -1,5 +1,6 @@
 /* Machines over time: what one of them has alone is a step, what all have is not. */
 #include "runner/analysis/machines.h"
+#include "runner/statistics/sample.h"
 #include "tests/runner/analysis/made.h"
 #include "tests/runner/statistics/numbers.h"
 
@@ -95,6 +96,11 @@ TEST(what_a_driver_changed_is_told_by_block) {
   const struct machines_band *bands = machines->blocks[0].bands;
   assert_true(bands[0].median - bands[WEEKS - 1].median > 0.015);
   assert_true(bands[0].low <= bands[0].median && bands[0].median <= bands[0].high);
+  double values[NODES];
+  for (size_t n = 0; n < NODES; n++) {
+    values[n] = machines->blocks[0].values[n * WEEKS];
+  }
+  ASSERT_NEAR(bands[0].median, sample_median(values, NODES), 1e-12);
 }
 
 /* Nothing was planted: a step is chance in at most one look of twenty. */
