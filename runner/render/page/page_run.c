@@ -2,6 +2,7 @@
 
 #include "engine/base/units.h"
 #include "engine/machine/check.h"
+#include "runner/render/result/matrix.h"
 #include "runner/table/html.h"
 
 #include <stdlib.h>
@@ -383,9 +384,10 @@ void page_run_begin(FILE *page, const struct page_run *run) {
   page_run_put_checks(page, run);
   html_print(page,
              "<h3 id=\"%s-results\">Results</h3>\n<p class=\"words\">Numbers are medians%s. "
-             "\xc2\xb1 %% is half %s.</p>\n",
+             "\xc2\xb1 %% is half %s. Above %.0f %%, it has both ends: -40/+57.</p>\n",
              run->id, several ? " over the processes" : "",
-             several ? "the range of the processes" : "the width of the 95 % confidence interval");
+             several ? "the range of the processes" : "the width of the 95 % confidence interval",
+             MATRIX_ROUGH_PERCENT);
   if (page_run_text(run, "pruned_at")[0] != '\0') {
     html_print(page,
                "<p class=\"note\">haul prune deleted its trials on %s: their distributions are not "

@@ -17,9 +17,6 @@ struct matrix_extent {
   double cell_sum;
 };
 
-/* An uncertainty that is marked. */
-static const double ROUGH_PERCENT = 30;
-
 void matrix_number(double value, char text[MATRIX_NUMBER_MAX]) {
   const double magnitude = fabs(value);
   if (value == 0) {
@@ -40,7 +37,7 @@ void matrix_number_within(double value, double percent, char text[MATRIX_NUMBER_
     return;
   }
   const double place = pow(10, digit);
-  (void)snprintf(text, MATRIX_NUMBER_MAX, "%s%.*f", percent > ROUGH_PERCENT ? "~" : "",
+  (void)snprintf(text, MATRIX_NUMBER_MAX, "%s%.*f", percent > MATRIX_ROUGH_PERCENT ? "~" : "",
                  digit < 0 ? (int)-digit : 0, round(value / place) * place);
 }
 
@@ -60,7 +57,7 @@ static const char *matrix_mark(const struct matrix_cell *cell) {
 
 /* Four digits, for the line below has the largest uncertainty of all; less of what is rough. */
 static void matrix_figure(double value, double percent, char text[MATRIX_NUMBER_MAX]) {
-  if (percent > ROUGH_PERCENT) {
+  if (percent > MATRIX_ROUGH_PERCENT) {
     matrix_number_within(value, percent, text);
   } else {
     matrix_number(value, text);

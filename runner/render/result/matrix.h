@@ -49,11 +49,14 @@ struct matrix {
 /* Gives its value to a cell that has none yet: two results never have one place (asserted). */
 void matrix_put(struct matrix_cell *place, struct matrix_cell cell);
 
+/* An uncertainty that is marked. */
+#define MATRIX_ROUGH_PERCENT 30.0
+
 enum { MATRIX_NUMBER_MAX = 32 };
 /* Four significant digits without an exponent: "55.21", "1351", "0.5123". */
 void matrix_number(double value, char text[MATRIX_NUMBER_MAX]);
 /* The same without the digits that an uncertainty of +/- so many per cent leaves open, but for two:
- * "55.2"; beyond 30 % with a mark: "~55". NAN: not known. */
+ * "55.2"; beyond MATRIX_ROUGH_PERCENT with a mark: "~55". NAN: not known. */
 void matrix_number_within(double value, double percent, char text[MATRIX_NUMBER_MAX]);
 
 void matrix_print(const struct matrix *matrix, struct document *document);

@@ -154,8 +154,14 @@ enum limit result_limit(const struct run_row *row);
 const char *result_limit_words(enum limit limit);
 /* "0.94", "3.1", "50" per cent; ">999" of more. */
 const char *result_percent(struct arena *arena, double percent);
-/* In a sentence: "+/- 0.94 %", "beyond +/- 999 %". */
-const char *result_within(struct arena *arena, double percent);
+/* The uncertainty of the figure, in per cent: "0.94", "3.1", "15". Of one beyond
+ * MATRIX_ROUGH_PERCENT both ends, "-40/+57": half the width of an interval of times says too little
+ * of a rate, which is their inverse. "" = not known. */
+const char *result_uncertainty(struct arena *arena, const struct run_row *row);
+/* The same in a sentence: "+/- 0.94 %", "-40/+57 %". */
+const char *result_within(struct arena *arena, const struct run_row *row);
+/* The row with the wider interval. widest may be NULL. */
+const struct run_row *result_wider(const struct run_row *widest, const struct run_row *row);
 
 /* ---- layout (result_layout.c, its labels in result_labels.c) ----
  *

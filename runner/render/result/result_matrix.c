@@ -171,7 +171,7 @@ static const char *range_text(struct arena *arena, struct value_span range) {
 static const char *result_matrix_remark(struct arena *arena, const struct result_facet *facet) {
   struct value_span peak = {NAN, NAN};
   struct value_span cycles = {NAN, NAN};
-  double spread = 0;
+  const struct run_row *widest = NULL;
   const struct run_row *first = NULL;
   bool one_peak = true;
   bool one_limit = true;
@@ -183,7 +183,7 @@ static const char *result_matrix_remark(struct arena *arena, const struct result
     first = first == NULL ? row : first;
     range_add(&peak, row->percent_of_peak);
     range_add(&cycles, row->cycles_per_hop);
-    spread = fmax(spread, result_spread(row));
+    widest = result_wider(widest, row);
     one_peak = one_peak &&
                (row->peak_gbps == first->peak_gbps || row->peak_tflops == first->peak_tflops) &&
                first->limited_by != NULL && strings_equal(row->limited_by, first->limited_by);
@@ -211,9 +211,9 @@ static const char *result_matrix_remark(struct arena *arena, const struct result
   if (cycles.greatest > 0) {
     text = arena_format(arena, "%s cycles per hop", range_text(arena, cycles));
   }
-  if (spread > 0) {
+  if (result_spread(widest) > 0) {
     text = arena_format(arena, "%s%slargest %s", text, text[0] != '\0' ? "; " : "",
-                        result_within(arena, spread));
+                        result_within(arena, widest));
   }
   return text;
 }

@@ -300,7 +300,7 @@ static const char *remarks_describe(const struct result_remarks *remarks,
     return "Copies in one direction are steady. The other direction gets what they leave, and "
            "varies more. More processes help: --processes N";
   }
-  double widest = 0;
+  const struct run_row *widest = NULL;
   bool several = false; /* processes: then +/- is the range between them */
   bool few = true;
   for (size_t i = 0; i < remarks->count; i++) {
@@ -310,7 +310,7 @@ static const char *remarks_describe(const struct result_remarks *remarks,
     }
     several = several || row->processes > 1;
     few = few && isnan(result_spread(row));
-    widest = fmax(widest, result_spread(row));
+    widest = result_wider(widest, row);
   }
   const char *reached =
       several ? " in some processes"

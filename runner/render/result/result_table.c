@@ -103,12 +103,7 @@ static void case_table_put_numbers(struct case_table *table, size_t at, const st
   } else {
     case_table_put_figure(table, at, row, COLUMN_NS, row->median_ns);
   }
-  const double spread = result_spread(row);
-  if (!isnan(spread)) {
-    case_table_put(table, at, COLUMN_SPREAD,
-                   spread < 10 ? arena_format(table->arena, spread < 1 ? "%.2f" : "%.1f", spread)
-                               : result_percent(table->arena, spread));
-  }
+  case_table_put(table, at, COLUMN_SPREAD, result_uncertainty(table->arena, row));
   if (!isnan(row->percent_of_peak)) {
     case_table_put(table, at, COLUMN_PEAK,
                    arena_format(table->arena, "%.1f", row->percent_of_peak));

@@ -263,10 +263,38 @@ const char *result_percent(struct arena *arena, double percent) {
   return percent < 10 ? arena_format(arena, "%.2g", percent) : arena_format(arena, "%.0f", percent);
 }
 
-const char *result_within(struct arena *arena, double percent) {
-  const char *text = result_percent(arena, percent);
-  return text[0] == '>' ? arena_format(arena, "beyond +/- %s %%", text + 1)
-                        : arena_format(arena, "+/- %s %%", text);
+/* How much less and more the figure may be; NULL: the interval is narrow enough for one number. */
+static const char *result_ends(struct arena *arena, const struct run_row *row) {
+  const bool is_rate = !isnan(row->gbps) || !isnan(row->tflops) || !isnan(row->ops_per_clock_sm);
+  const double less = is_rate ? row->median_ns / row->high_ns : row->low_ns / row->median_ns;
+  const double more = is_rate ? row->median_ns / row->low_ns : row->high_ns / row->median_ns;
+  return !(result_spread(row) > MATRIX_ROUGH_PERCENT)
+             ? NULL
+             : arena_format(arena, "-%s/+%s", result_percent(arena, 100 * (1 - less)),
+                            result_percent(arena, 100 * (more - 1)));
+}
+
+const char *result_uncertainty(struct arena *arena, const struct run_row *row) {
+  const double spread = result_spread(row);
+  const char *ends = result_ends(arena, row);
+  return isnan(spread)  ? ""
+         : ends != NULL ? ends
+                        : arena_format(arena,
+                                       spread < 1    ? "%.2f"
+                                       : spread < 10 ? "%.1f"
+                                                     : "%.0f",
+                                       spread);
+}
+
+const char *result_within(struct arena *arena, const struct run_row *row) {
+  const char *ends = result_ends(arena, row);
+  return ends != NULL ? arena_format(arena, "%s %%", ends)
+                      : arena_format(arena, "+/- %s %%", result_percent(arena, result_spread(row)));
+}
+
+const struct run_row *result_wider(const struct run_row *widest, const struct run_row *row) {
+  const double spread = widest != NULL ? result_spread(widest) : NAN;
+  return isnan(spread) || result_spread(row) > spread ? row : widest;
 }
 
 /* ---- blocks ---- */

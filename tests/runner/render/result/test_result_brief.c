@@ -1,4 +1,5 @@
 /* The short form of a result: one line for a block whose places agree, and the answer. */
+#include "runner/render/result/result_block.h"
 #include "tests/runner/render/result/said.h"
 
 /* A block whose places agree is one line; one that differs by more, or has a slow case, is whole.
@@ -97,8 +98,8 @@ TEST(the_answer_stands_at_the_end) {
                    "\n"
                    "l\n"
                    "1MiB by ce: GB/s\n"
-                   "path        GB/s  +/- %  % of peak\n"
-                   "gpu2-gpu2  ~2000     60      500.0\n"
+                   "path        GB/s     +/- %  % of peak\n"
+                   "gpu2-gpu2  ~2000  -38/+150      500.0\n"
                    "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
                    "\n"
                    "b\n"
@@ -362,4 +363,27 @@ TEST(a_number_that_is_not_settled_is_marked) {
                    "two    gpu0-gpu1          1MiB    14     28        3.5\n"
                    "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n");
   expect_answer(said, 1, "Host to GPU   ~14 GB/s pinned (4KiB)\n");
+}
+
+/* Of the figure: a rate is the inverse of the time. */
+TEST(a_wide_interval_has_both_ends) {
+  static const struct {
+    double gbps, low_ns, high_ns;
+    const char *words, *within;
+  } CASES[] = {{50, 99.95, 100.05, "0.05", "+/- 0.05 %"},
+               {50, 72, 128, "28", "+/- 28 %"},
+               {50, 64, 167, "-40/+56", "-40/+56 %"},
+               {NAN, 64, 167, "-36/+67", "-36/+67 %"},
+               {50, 0, 1e5, "-100/+>999", "-100/+>999 %"}};
+  SCOPED(arena_fini) struct arena arena = {0};
+  for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+    const struct run_row row = {.gbps = CASES[i].gbps,
+                                .tflops = NAN,
+                                .ops_per_clock_sm = NAN,
+                                .median_ns = 100,
+                                .low_ns = CASES[i].low_ns,
+                                .high_ns = CASES[i].high_ns};
+    assert_string_equal(result_uncertainty(&arena, &row), CASES[i].words);
+    assert_string_equal(result_within(&arena, &row), CASES[i].within);
+  }
 }

@@ -617,12 +617,6 @@ TEST(what_is_not_precise_enough_is_marked) {
          "All cases: Not gated\n");
 }
 
-TEST(a_wide_interval_is_no_sign_behind_a_sign) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  assert_string_equal(result_within(&arena, 43.2), "+/- 43 %");
-  assert_string_equal(result_within(&arena, 1e4), "beyond +/- 999 %");
-}
-
 /* What helps depends on the noise: more trials only where they differ by chance. */
 TEST(kinds_of_noise_have_a_remark_each) {
 #define NOISY(kind, threads, percent, length)                                                      \
