@@ -2,6 +2,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/strbuf.h"
+#include "runner/plan/definition.h"
 #include "schema/results/results_sql.h"
 
 #include <math.h>
@@ -353,9 +354,21 @@ static void gather_end(sqlite3_context *context) {
   (void)context;
 }
 
-void statement_add_gather(sqlite3 *handle) {
+static void content_key(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count;
+  char key[CASE_KEY_MAX];
+  const char *text = (const char *)sqlite3_value_text(values[0]);
+  if (text != NULL) {
+    definition_key(text, (size_t)sqlite3_value_bytes(values[0]), key);
+    sqlite3_result_text(context, key, -1, SQLITE_TRANSIENT);
+  }
+}
+
+void database_add_functions(sqlite3 *handle) {
   (void)sqlite3_create_function_v2(handle, "gather", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
                                    NULL, gather_row, gather_end, NULL);
+  (void)sqlite3_create_function_v2(handle, "content_key", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL,
+                                   content_key, NULL, NULL, NULL);
 }
 
 enum status statement_gather(struct statement *statement, statement_take *take, void *context,

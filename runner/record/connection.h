@@ -102,8 +102,9 @@ bool statement_next(struct statement *statement, enum status *status, struct err
 typedef void statement_take(void *context, sqlite3_value **values);
 enum status statement_gather(struct statement *statement, statement_take *take, void *context,
                              struct error *err) CHECK_RESULT;
-/* The function gather() for a connection. */
-void statement_add_gather(sqlite3 *handle);
+/* For a connection: gather(), and content_key(TEXT), the key of content (content.h) that is a text
+ * of netstrings. */
+void database_add_functions(sqlite3 *handle);
 /* NAN for NULL. */
 double value_real(sqlite3_value *value);
 /* After a row was read and no more are wanted: reset and clear the bindings. */

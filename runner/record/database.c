@@ -28,7 +28,7 @@ static enum status database_configure(struct database *database, int busy_ms, st
   /* A statement that is run with other values is not prepared anew for them. */
   (void)sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
   guard_connection(handle);
-  statement_add_gather(handle);
+  database_add_functions(handle);
   return database_script(database, "database/set_up", err);
 }
 

@@ -10,7 +10,8 @@
  */
 static const char FUNCTIONS[] =
     " -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce"
-    " concat concat_ws cos cosh count cume_dist current_date current_time current_timestamp date"
+    " concat concat_ws content_key cos cosh count cume_dist current_date current_time "
+    "current_timestamp date"
     " datetime degrees dense_rank exp first_value floor format gather glob group_concat hex if"
     " ifnull iif instr json json_array json_array_length json_error_position json_extract"
     " json_group_array json_group_object json_insert json_object json_patch json_pretty"

@@ -1,7 +1,6 @@
 #include "runner/record/merge.h"
 
 #include "engine/base/strings.h"
-#include "runner/plan/definition.h"
 #include "runner/plan/kind.h"
 #include "runner/plan/plan.h"
 #include "runner/record/database.h"
@@ -119,44 +118,7 @@ static enum status merge_check_columns(struct merge *merge, struct error *err) {
   return STATUS_OK;
 }
 
-/* ---- what keys stand for ---- */
-
-/* A key, and the content that it is of. */
-struct content_key {
-  const char *owner, *part; /* "case NAME", " (its names)" */
-  const char *key, *content;
-  const char *before; /* the content before a migration that left the keys; NULL = there is none */
-};
-
-static const struct row_member KEY_MEMBERS[] = {
-    ROW_MEMBER_TEXT(struct content_key, owner), ROW_MEMBER_TEXT(struct content_key, part),
-    ROW_MEMBER_TEXT(struct content_key, key),   ROW_MEMBER_TEXT(struct content_key, content),
-    ROW_MEMBER(struct content_key, before),     {0}};
-
-static bool merge_key_is(const char *key, const char *content) {
-  char made[CASE_KEY_MAX];
-  definition_key(content, strlen(content), made);
-  return strcmp(made, key) == 0;
-}
-
-static enum status merge_check_keys(struct database *output, size_t *new_keys, struct error *err) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  struct content_key *keys = NULL;
-  size_t count = 0;
-  RETURN_ON_ERROR(
-      DATABASE_READ_ALL(output, "merge/new_keys", NULL, KEY_MEMBERS, &arena, keys, count, err));
-  *new_keys = count;
-  for (size_t i = 0; i < count; i++) {
-    const struct content_key *key = &keys[i];
-    if (!merge_key_is(key->key, key->content) &&
-        (key->before == NULL || !merge_key_is(key->key, key->before))) {
-      return error_set(err, STATUS_INVALID,
-                       "its %s has a key of other content%s: it was changed by other means",
-                       key->owner, key->part);
-    }
-  }
-  return STATUS_OK;
-}
+/* ---- what an input says, and what follows from it ---- */
 
 /* A new case, and what it is compared by. */
 struct new_figure {
@@ -230,7 +192,7 @@ static enum status merge_refuse_generated(struct database *output, const char *s
 
 /* What the input and the output both have by its key is the same, and what only the input has is
  * what its key and its definition say. */
-static enum status merge_check_content(struct merge *merge, size_t *new_keys, struct error *err) {
+static enum status merge_check_content(struct merge *merge, struct error *err) {
   struct database *output = merge->output;
   enum status status = merge_refuse_generated(output, merge->types,
                                               "its table %s has a text in the column %s, which is "
@@ -241,7 +203,10 @@ static enum status merge_check_content(struct merge *merge, size_t *new_keys, st
                             "its %s is there already under the same key with another %s: one of "
                             "both was changed by other means",
                             err));
-  status = THEN(status, merge_check_keys(output, new_keys, err));
+  status = THEN(status, database_refuse_row(output, "merge/false_key", STATUS_INVALID,
+                                            "its %s has a key of other content%s: it was changed "
+                                            "by other means",
+                                            err));
   status = THEN(status,
                 database_refuse_row(output, "merge/false_case", STATUS_INVALID, FALSE_CASE, err));
   return THEN(status, merge_check_figures(output, err));
@@ -282,7 +247,7 @@ static const struct row_member RESULT_MEMBERS[] = {ROW_MEMBER(struct merge_resul
 static enum status merge_copy_rows(struct merge *merge, struct merge_result *result,
                                    struct error *err) {
   struct database *output = merge->output;
-  size_t new_keys = 0;
+  bool has_new = false;
   enum status status = merge_check_columns(merge, err);
   status = THEN(status, database_script(output, "merge/identify", err));
   status =
@@ -291,9 +256,11 @@ static enum status merge_copy_rows(struct merge *merge, struct merge_result *res
                                "its run %s is there already with another %s: it was resumed in two "
                                "copies of a database; keep one of them",
                                err));
-  status = THEN(status, merge_check_content(merge, &new_keys, err));
+  status = THEN(status, merge_check_content(merge, err));
+  status =
+      THEN(status, database_read(output, "merge/has_new", NULL, NULL, NULL, NULL, &has_new, err));
   status = THEN(status, database_run_sql(output, merge->copy, err));
-  if (status == STATUS_OK && new_keys > 0) {
+  if (status == STATUS_OK && has_new) {
     status = merge_refuse_generated(output, merge->compare, FALSE_CASE, err);
   }
   status = THEN(status, merge_expand_fleets(output, err));

@@ -130,6 +130,9 @@ enum status migrate_make(struct database *made, int version, struct error *err) 
   enum status status = sqlite3_open(made->path, &made->handle) == SQLITE_OK
                            ? STATUS_OK
                            : error_set(err, STATUS_NO_MEMORY, "out of memory");
+  if (status == STATUS_OK) {
+    database_add_functions(made->handle);
+  }
   for (size_t i = 0; i < results_sql_count && status == STATUS_OK; i++) {
     const int leads_to = migrate_version_of(&results_sql[i]);
     if (leads_to > 0 && leads_to <= version) {

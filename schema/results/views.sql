@@ -57,7 +57,8 @@ SELECT
   (SELECT count(*) FROM case_run c WHERE c.run = r.id)
     - (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status <> 'ok') AS ok,
   (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status <> 'ok' AND c.status <> 'skipped') AS not_ok,
-  (SELECT count(*) FROM check_result k WHERE k.run = r.id AND k.status = 'failed')
+  -- A resumed run checks again.
+  (SELECT count(*) FROM (SELECT DISTINCT k.name, k.gpu FROM check_result k WHERE k.run = r.id AND k.status = 'failed'))
     AS checks_failed,
   e.host_name AS host_name,
   e.driver_version AS driver_version,
@@ -82,7 +83,9 @@ SELECT
   strftime('%Y-%m-%dT%H:%M:%SZ', r.pruned_at_ns / 1000000000, 'unixepoch') AS pruned_at,
   (SELECT group_concat(value, ', ') FROM (
      SELECT DISTINCT v.value AS value FROM environment_fact v
-     WHERE v.environment = r.environment AND v.name = 'vbios' AND v.state = 'ok' ORDER BY v.gpu)) AS vbios
+     WHERE v.environment = r.environment AND v.name = 'vbios' AND v.state = 'ok' ORDER BY v.gpu)) AS vbios,
+  r.processes * ((SELECT count(*) FROM plan_case p WHERE p.run = r.id)
+    - (SELECT count(*) FROM case_run c WHERE c.run = r.id AND c.status <> 'ok' AND c.status = 'skipped')) AS planned
 FROM run r
 JOIN v_machine e ON e.environment = r.environment
 JOIN scenario s ON s.id = r.scenario;

@@ -388,7 +388,8 @@ SELECT
   k.all_ok AS ok,
   k.all_not_ok AS not_ok,
   k.all_skipped AS skipped,
-  CASE WHEN k.run IS NOT NULL THEN (SELECT count(*) FROM check_result c WHERE c.run = k.run AND c.status = 'failed') END
+  CASE WHEN k.run IS NOT NULL THEN (
+    SELECT count(*) FROM (SELECT DISTINCT c.name, c.gpu FROM check_result c WHERE c.run = k.run AND c.status = 'failed')) END
     AS checks_failed,
   e.host_name AS host_name,
   e.driver_version AS driver_version,

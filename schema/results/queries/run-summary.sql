@@ -50,8 +50,7 @@ SELECT
    WHERE c.run = r.run AND c.status NOT IN ('ok', 'skipped')) AS wrong,
   -- A resumed run checks again.
   (SELECT count(*) FROM (SELECT DISTINCT k.name, k.gpu FROM check_result k WHERE k.run = r.run)) AS checks,
-  (SELECT count(*) FROM (SELECT DISTINCT k.name, k.gpu FROM check_result k WHERE k.run = r.run AND k.status = 'failed'))
-    AS checks_failed,
+  r.checks_failed AS checks_failed,
   r.pruned_at AS pruned_at
 FROM v_run r
 WHERE r.run = :run;

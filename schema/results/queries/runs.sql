@@ -5,7 +5,6 @@
 -- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
 --
 -- columns: v_run
--- column planned: number of results that the run should have: processes x (cases - skipped)
 -- column reason: why the run was interrupted, was killed or failed; if it is `done`: the GPUs that could not be measured
 -- column remark: `simulated`, if the fake driver played the machine
 --
@@ -29,7 +28,7 @@ SELECT
   r.cases AS cases,
   r.skipped AS skipped,
   r.processes AS processes,
-  (r.cases - r.skipped) * r.processes AS planned,
+  r.planned AS planned,
   r.ok AS ok,
   r.not_ok AS not_ok,
   r.node AS host_name,

@@ -219,42 +219,47 @@ SELECT printf(
 FROM part p JOIN list l ON l.name = p.name
 ORDER BY p.name;
 
--- name: new_keys
--- Of new rows the keys, and what they are keys of (runner/record/content.h): the length and the text of each part.
-SELECT 'case ' || i.name AS owner, ' (its definition)' AS part, i.case_key AS key, i.definition AS content, NULL AS before
-FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
-WHERE x.name = 'bench_case' AND x.known = 0
-UNION ALL
-SELECT 'case ' || c.name, ' (its names)', c.key, (
-    SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
-    FROM json_each(iif(c.is_fma, json_insert(c.names, '$[#]', CAST(c.operations AS TEXT)), c.names)) t), (
-    SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
-    FROM json_each(c.names) t WHERE c.is_fma)
-FROM (
-  -- Of multiply-adds the key has the number, but not before 1.36.
-  SELECT i.name, i.key, i.operations,
-    json_array(i.case_key, i.block, i.name, ifnull(i.axes, ''), ifnull(i.path, ''),
-      ifnull(CASE WHEN i.host_written = 0 THEN i.host_cache
-        WHEN i.host_written = 1 AND i.host_cache = 'warm' THEN 'written' END, ''), ifnull(i.device_cache, '')) AS names,
-    iif(i.kind = 'compute' AND json_valid(i.definition),
-      json_extract(i.definition, '$.flows[0].compute.op') IS 'fma', 0) AS is_fma
+-- name: has_new
+-- Whether there are new rows of what is known by a key.
+SELECT 1 FROM temp.merge_id WHERE known = 0 AND name IN ('bench_case', 'scenario') LIMIT 1;
+
+-- name: false_key
+-- A new row whose key is not of its content (runner/record/content.h): the length and the text of each part.
+SELECT owner, part FROM (
+  SELECT 'case ' || i.name AS owner, ' (its definition)' AS part, i.case_key AS key, i.definition AS content, NULL AS before
   FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
-  WHERE x.name = 'bench_case' AND x.known = 0) c
-UNION ALL
-SELECT 'scenario ' || s.name, '', s.key, (
-    SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
-    FROM json_each(json_array(s.name, s.description, s.text, s.resolved)) t), (
-    SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
-    FROM json_each(json_array(s.name, s.description, s.text, s.resolved_before)) t)
-FROM (
-  -- With the text as it was before migration 1003, which left the keys.
-  SELECT i.name, i.key, ifnull(i.description, '') AS description, ifnull(i.text, '') AS text,
-    ifnull(i.resolved, '') AS resolved,
-    replace(replace(replace(ifnull(i.resolved, ''), 'host_cache = "as_is"', 'host_cache = "warm"'),
-      'host_cache = ["as_is"', 'host_cache = ["warm"'), 'host_cache = ["flushed", "as_is"', 'host_cache = ["flushed", "warm"')
-      AS resolved_before
-  FROM temp.merge_id x JOIN input.scenario i ON i.id = x.input
-  WHERE x.name = 'scenario' AND x.known = 0) s;
+  WHERE x.name = 'bench_case' AND x.known = 0
+  UNION ALL
+  SELECT 'case ' || c.name, ' (its names)', c.key, (
+      SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
+      FROM json_each(iif(c.is_fma, json_insert(c.names, '$[#]', CAST(c.operations AS TEXT)), c.names)) t), NULL
+  FROM (
+    -- Of multiply-adds the key has the number.
+    SELECT i.name, i.key, i.operations,
+      json_array(i.case_key, i.block, i.name, ifnull(i.axes, ''), ifnull(i.path, ''),
+        ifnull(CASE WHEN i.host_written = 0 THEN i.host_cache
+          WHEN i.host_written = 1 AND i.host_cache = 'warm' THEN 'written' END, ''), ifnull(i.device_cache, '')) AS names,
+      iif(i.kind = 'compute' AND json_valid(i.definition),
+        json_extract(i.definition, '$.flows[0].compute.op') IS 'fma', 0) AS is_fma
+    FROM temp.merge_id x JOIN input.bench_case i ON i.id = x.input
+    WHERE x.name = 'bench_case' AND x.known = 0) c
+  UNION ALL
+  SELECT 'scenario ' || s.name, '', s.key, (
+      SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
+      FROM json_each(json_array(s.name, s.description, s.text, s.resolved)) t), (
+      SELECT group_concat(length(CAST(t.value AS BLOB)) || ':' || t.value || ',', '')
+      FROM json_each(json_array(s.name, s.description, s.text, s.resolved_before)) t)
+  FROM (
+    -- With the text as it was before migration 1003, which left the keys.
+    SELECT i.name, i.key, ifnull(i.description, '') AS description, ifnull(i.text, '') AS text,
+      ifnull(i.resolved, '') AS resolved,
+      replace(replace(replace(ifnull(i.resolved, ''), 'host_cache = "as_is"', 'host_cache = "warm"'),
+        'host_cache = ["as_is"', 'host_cache = ["warm"'), 'host_cache = ["flushed", "as_is"', 'host_cache = ["flushed", "warm"')
+        AS resolved_before
+    FROM temp.merge_id x JOIN input.scenario i ON i.id = x.input
+    WHERE x.name = 'scenario' AND x.known = 0) s)
+WHERE key IS NOT content_key(content) AND (before IS NULL OR key IS NOT content_key(before))
+LIMIT 1;
 
 -- name: new_figures
 -- Of new cases what they are compared by, and what that follows from.
@@ -298,11 +303,13 @@ WITH
             WHERE 4 * side * side <= json_extract(d, '$.flows[0].size_bytes'))
           -- fma: a block on each SM that it may have, of a GPU of a run that planned it
           ELSE (
-            SELECT w.operations FROM input.plan_case p
+            SELECT w.operations
+            FROM (SELECT run FROM input.plan_case WHERE bench_case = w.id
+              UNION ALL SELECT run FROM input.plan_alias WHERE bench_case = w.id) p
             JOIN input.run r ON r.id = p.run
             JOIN input.device g ON g.environment = r.environment AND g.place = 'gpu'
               AND g.number = json_extract(d, '$.flows[0].source.index')
-            WHERE p.bench_case = w.id AND w.operations = 33554432
+            WHERE w.operations = 33554432
               * max((g.sm_count * json_extract(d, '$.flows[0].compute.sm_percent') + 50) / 100, 1)
             LIMIT 1) END
         WHEN 'transfer' THEN 0 WHEN 'stream' THEN 0 WHEN 'overhead' THEN 0 ELSE w.operations END AS operations,

@@ -1,6 +1,7 @@
 #include "runner/record/database.h"
 
 #include "engine/machine/machine.h"
+#include "runner/record/foreign.h"
 #include "runner/record/manage.h"
 #include "runner/record/migrate.h"
 #include "schema/results/results_sql.h"
@@ -38,6 +39,22 @@ static void assert_opens(const char *path, enum database_access access) {
   struct error err = {0};
   assert_ok(database_open_waiting(path, access, SHORT_WAIT_MS, &database, &err), &err);
   assert_int_equal(database->version, migrate_latest_version());
+}
+
+/* What a file of the latest version is compared with. First, since every other test needs it. */
+TEST(listed_schema_is_what_migrations_make) {
+  struct database *database = NULL;
+  SCOPED(memory_free) char *listed = database_sql("objects.txt");
+  CAPTURE(made);
+  assert_ok(database_open_temporary(&database, err), err);
+  assert_ok(foreign_print(database, made.stream, err), err);
+  database_close(database);
+  if (strcmp(capture_text(&made), listed) != 0) {
+    const char *place = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    PRINTED(path, 256, "%s/haul-schema.txt", place);
+    write_text(path, capture_text(&made));
+    fail_msg("the schema is another one: cp %s schema/results/objects.txt", path);
+  }
 }
 
 FIXTURE_TEST(new_database_is_created_with_its_directory) {

@@ -2,7 +2,6 @@
 #include "runner/record/guard.h"
 
 #include "runner/record/companion.h"
-#include "runner/record/foreign.h"
 #include "runner/record/merge.h"
 #include "runner/record/migrate.h"
 #include "runner/record/query.h"
@@ -163,22 +162,6 @@ TEST(views_of_the_file_call_no_other_function, struct opened *opened) {
   const enum status status = run(opened->query, "SELECT * FROM bad", err);
   assert_true(status == STATUS_DENIED || status == STATUS_INVALID);
   fixture_execute(opened->fixture->path, "DROP VIEW bad");
-}
-
-/* What a file of the latest version is compared with. */
-TEST(listed_schema_is_what_migrations_make) {
-  struct database *database = NULL;
-  SCOPED(memory_free) char *listed = database_sql("objects.txt");
-  CAPTURE(made);
-  assert_ok(database_open_temporary(&database, err), err);
-  assert_ok(foreign_print(database, made.stream, err), err);
-  database_close(database);
-  if (strcmp(capture_text(&made), listed) != 0) {
-    const char *place = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
-    PRINTED(path, 256, "%s/haul-schema.txt", place);
-    write_text(path, capture_text(&made));
-    fail_msg("the schema is another one: cp %s schema/results/objects.txt", path);
-  }
 }
 
 /* A file that takes its time is read no longer than that. */

@@ -1,7 +1,5 @@
 /* What the shipped scenarios plan can be merged: each kind of case is what its definition says. And
  * their settings are those that migration 1034 gave to cases of before. */
-#include "engine/base/strbuf.h"
-#include "runner/record/content.h"
 #include "runner/record/database.h"
 #include "runner/record/merge.h"
 #include "runner/record/record.h"
@@ -139,77 +137,133 @@ TEST(no_count_of_operations_is_believed) {
   }
 }
 
-/* The keys that such cases had before 1.36, without their operations. */
-static void give_old_keys(struct database *database, struct error *err) {
-  sqlite3_stmt *rows = NULL;
-  SCOPED(strbuf_fini) struct strbuf update = STRBUF(1 << 20);
-  assert_int_equal(sqlite3_prepare_v2(database->handle,
-                                      "SELECT id, case_key, block, name, axes, path, host_cache, "
-                                      "device_cache FROM bench_case "
-                                      "WHERE kind = 'compute' AND operation = 'fma'",
-                                      -1, &rows, NULL),
-                   SQLITE_OK);
-  while (sqlite3_step(rows) == SQLITE_ROW) {
-    char key[CONTENT_KEY_MAX];
-    struct content *content = content_new();
-    for (int i = 1; i < sqlite3_column_count(rows); i++) {
-      content_text(content, (const char *)sqlite3_column_text(rows, i));
-    }
-    content_finish(content, key);
-    strbuf_printf(&update, "UPDATE bench_case SET key = '%s' WHERE id = %d;", key,
-                  sqlite3_column_int(rows, 0));
-  }
-  (void)sqlite3_finalize(rows);
-  assert_true(update.length > 0);
-  assert_ok(database_run_sql(database, update.text, err), err);
+static const char *const MODELS[] = {"h200x4.toml", "l40sx4-pcie.toml"}; /* 132 and 142 SMs */
+
+/* Two settings, of which the second has two names, and another kind. */
+static const char MULTIPLY_ADDS[] = "schema_version = 1\nname = \"fma\"\n"
+                                    "[[compute]]\nname = \"a\"\nop = \"fma\"\nat = { gpu = 1 }\n"
+                                    "sm_percent = [50, 100]\n"
+                                    "[[compute]]\nname = \"b\"\nop = \"fma\"\nat = { gpu = 1 }\n"
+                                    "[[compute]]\nname = \"c\"\nop = \"triad\"\nat = { gpu = 1 }\n";
+
+static struct planned planned_multiply_adds(size_t model) {
+  return planned_text(MODELS[model], MULTIPLY_ADDS);
 }
 
-TEST(multiply_adds_of_before_are_merged) {
-  struct database *database = NULL;
-  struct merge_result result;
-  bool fatal = false;
-  char folder[FOLDER_PATH_MAX];
-  folder_make(folder);
-  PRINTED(input, PATH_MAX_BYTES, "%s/in.db", folder);
-  PRINTED(output, PATH_MAX_BYTES, "%s/out.db", folder);
-  SCOPED(planned_fini)
-  struct planned planned = planned_shipped("h200x4.toml", "interference", NULL, 0);
-  record_plan(input, &planned);
-  assert_ok(database_open(input, DATABASE_WRITE, &database, err), err);
-  give_old_keys(database, err);
-  database_close(database);
-  struct merge *merge = merge_new(output, NULL);
-  assert_ok(merge_add(merge, input, &result, &fatal, err), err);
-  merge_free(merge);
-  folder_remove(folder);
+static char *database_text(struct database *database, const char *sql) {
+  sqlite3_stmt *found = NULL;
+  assert_int_equal(sqlite3_prepare_v2(database->handle, sql, -1, &found, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_step(found), SQLITE_ROW);
+  char *text = strdup((const char *)sqlite3_column_text(found, 0));
+  (void)sqlite3_finalize(found);
+  return text;
 }
 
 /* A GPU with more SMs does more of them: of the same case, it is a row of its own. */
 TEST(multiply_adds_are_those_of_the_gpu) {
-  static const char *const MACHINES[] = {"h200x4.toml", "l40sx4-pcie.toml"};
   struct database *database = NULL;
-  sqlite3_stmt *found = NULL;
   char folder[FOLDER_PATH_MAX];
   folder_make(folder);
   PRINTED(path, PATH_MAX_BYTES, "%s/in.db", folder);
   PRINTED(output, PATH_MAX_BYTES, "%s/out.db", folder);
-  for (size_t i = 0; i < COUNT_OF(MACHINES); i++) {
-    SCOPED(planned_fini)
-    struct planned planned = planned_shipped(MACHINES[i], "interference", NULL, 0);
+  for (size_t i = 0; i < COUNT_OF(MODELS); i++) {
+    SCOPED(planned_fini) struct planned planned = planned_multiply_adds(i);
     record_plan(path, &planned);
   }
   assert_ok(database_open(path, DATABASE_READ, &database, err), err);
-  assert_int_equal(sqlite3_prepare_v2(database->handle,
-                                      "SELECT group_concat(DISTINCT operations / 33554432), "
-                                      "count(*) - 2 * count(DISTINCT case_key) FROM bench_case "
-                                      "WHERE kind = 'compute' AND operation = 'fma'",
-                                      -1, &found, NULL),
-                   SQLITE_OK);
-  assert_int_equal(sqlite3_step(found), SQLITE_ROW);
-  assert_string_equal((const char *)sqlite3_column_text(found, 0), "132,142"); /* SMs */
-  assert_int_equal(sqlite3_column_int(found, 1), 0);
-  (void)sqlite3_finalize(found);
+  SCOPED(memory_free)
+  char *operations = database_text(database, "SELECT group_concat(operations / 33554432) FROM "
+                                             "bench_case WHERE operation = 'fma'");
+  assert_string_equal(operations, "66,132,132,71,142,142");
   database_close(database);
   assert_not_believed(path, output, "UPDATE device SET sm_count = sm_count + 1");
+  folder_remove(folder);
+}
+
+/* As before 1.36: their number is no part of the key, so that models share a case. */
+static const char OLDER[] =
+    "CREATE TEMP TABLE shared AS SELECT b.id AS id, min(b.id) OVER (PARTITION BY case_key, name) "
+    "AS first FROM bench_case b WHERE operation = 'fma';"
+    "UPDATE plan_case SET bench_case = first FROM shared s WHERE bench_case = s.id;"
+    "UPDATE plan_alias SET bench_case = first FROM shared s WHERE bench_case = s.id;"
+    "UPDATE plan_alias SET measured_by = first FROM shared s WHERE measured_by = s.id;"
+    "UPDATE case_run SET bench_case = first FROM shared s WHERE bench_case = s.id;"
+    "DELETE FROM flow WHERE bench_case IN (SELECT id FROM shared WHERE id <> first);"
+    "DELETE FROM bench_case WHERE id IN (SELECT id FROM shared WHERE id <> first);"
+    "UPDATE bench_case SET key = content_key((SELECT group_concat(length(value) || ':' || value || "
+    "',', '') FROM json_each(json_array(case_key, block, name, axes, bench_case.path, "
+    "host_cache, device_cache)))) WHERE operation = 'fma'";
+
+static const char RESULTS[] = "INSERT INTO case_run (run, bench_case, status, reason, n) "
+                              "SELECT run, bench_case, 'skipped', 'it is a test', 0 FROM plan_case";
+
+static const char CASES[] =
+    "SELECT group_concat(text, char(10)) FROM ("
+    "SELECT run || ' ' || place || ' ' || b.key || ' ' || b.operations || ' ' || b.figure_amount "
+    "|| ' ' || (SELECT group_concat(f.ordinal || f.method) FROM flow f WHERE f.bench_case = b.id) "
+    "AS text FROM (SELECT run, bench_case, 'plan' AS place FROM plan_case UNION ALL "
+    "SELECT run, bench_case, 'alias' FROM plan_alias UNION ALL "
+    "SELECT run, measured_by, 'measured' FROM plan_alias UNION ALL "
+    "SELECT run, bench_case, 'result' FROM case_run) JOIN bench_case b ON b.id = bench_case "
+    "ORDER BY text)";
+
+/* Makes a file older and migrates it: it is what it was. */
+static void assert_made_older_and_migrated(const char *path, const char *cases) {
+  struct error err = {0};
+  struct database *database = NULL;
+  SCOPED(memory_free) char *migration = database_sql("migrations/1037_fma.sql");
+  assert_ok(database_open(path, DATABASE_WRITE, &database, &err), &err);
+  assert_ok(database_run_sql(database, "PRAGMA foreign_keys = OFF", &err), &err);
+  assert_ok(database_run_sql(database, RESULTS, &err), &err);
+  SCOPED(memory_free) char *before = database_text(database, CASES);
+  assert_ok(database_run_sql(database, OLDER, &err), &err);
+  SCOPED(memory_free) char *older = database_text(database, CASES);
+  assert_string_not_equal(older, before);
+  assert_ok(database_run_sql(database, migration, &err), &err);
+  SCOPED(memory_free) char *after = database_text(database, CASES);
+  assert_string_equal(after, before);
+  SCOPED(memory_free) char *count = database_text(database, "SELECT count(*) FROM bench_case");
+  assert_string_equal(count, cases);
+  assert_ok(database_run_sql(database, migration, &err), &err); /* of 1.36, nothing */
+  SCOPED(memory_free) char *again = database_text(database, CASES);
+  assert_string_equal(again, before);
+  database_close(database);
+}
+
+static void assert_resumed(const char *path, const char *run, const struct planned *planned) {
+  struct error err = {0};
+  SCOPED(record_close_at) struct record *record = NULL;
+  struct resumed_run resumed = {0};
+  assert_ok(record_open(path, &record, &err), &err);
+  assert_ok(record_resume_find(record, run, &resumed, &err), &err);
+  assert_ok(record_resume_run(record, &resumed, planned->machine, planned->plan, &err), &err);
+  resumed_run_fini(&resumed);
+}
+
+/* Those that were recorded before their number was a part of the key: in one file, and in two. */
+TEST(multiply_adds_of_before_are_of_the_gpu_too) {
+  struct merge_result result;
+  bool fatal = false;
+  char folder[FOLDER_PATH_MAX];
+  folder_make(folder);
+  PRINTED(both, PATH_MAX_BYTES, "%s/both.db", folder);
+  PRINTED(output, PATH_MAX_BYTES, "%s/out.db", folder);
+  struct merge *merge = merge_new(output, NULL);
+  for (size_t i = 0; i < COUNT_OF(MODELS); i++) {
+    PRINTED(one, PATH_MAX_BYTES, "%s/%zu.db", folder, i);
+    SCOPED(planned_fini) struct planned planned = planned_multiply_adds(i);
+    record_plan(one, &planned);
+    record_plan(both, &planned);
+    assert_made_older_and_migrated(one, "4");
+    assert_resumed(one, "1", &planned);
+    assert_ok(merge_add(merge, one, &result, &fatal, err), err);
+    assert_int_equal(result.added, 1);
+  }
+  merge_free(merge);
+  assert_made_older_and_migrated(both, "7");
+  for (size_t i = 0; i < COUNT_OF(MODELS); i++) {
+    SCOPED(planned_fini) struct planned planned = planned_multiply_adds(i);
+    assert_resumed(both, i == 0 ? "1" : "2", &planned);
+  }
   folder_remove(folder);
 }

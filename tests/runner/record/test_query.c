@@ -494,6 +494,13 @@ TEST(checks_of_a_resumed_run_count_once, struct opened *opened) {
                               "governor,,failed,performance,schedutil,warn,record\r\n");
   SCOPED(memory_free) char *summary = csv_of(opened->query, NULL, "run-summary", &RUN, 1);
   assert_contains(summary, ",1,1,\r\n"); /* checks, checks_failed, pruned_at */
+  fixture_execute(opened->fixture->path,
+                  "insert into fleet (key, name) values (hex(zeroblob(16)), 'resumed'); "
+                  "update run set fleet = last_insert_rowid() where id = 1");
+  assert_csv(opened->query,
+             "select r.checks_failed as run, n.checks_failed as node from v_run r "
+             "join v_node n on n.run = r.run where r.run = 1",
+             NULL, 0, "run,node\r\n1,1\r\n");
 }
 
 TEST(saved_queries_take_parameters, struct opened *opened) {

@@ -16,7 +16,7 @@ FIXTURE_TEST(run_is_recorded_completely) {
   fixture_record_run(fixture, 2);
   assert_query(fixture,
                "select count(*) from v_run where status = 'done' and cases = 6 and "
-               "skipped = 1 and ok = 10 and not_ok = 0 and checks_failed = 1 and "
+               "skipped = 1 and ok = 10 and planned = 10 and not_ok = 0 and checks_failed = 1 and "
                "simulated = 1 and driver_version = '580.159.04' and tag = 'nightly'",
                "1");
   assert_query(fixture, "select count(*) from v_case", "11");
