@@ -34,8 +34,10 @@ double figure_margin(const struct results_case *bench, double asked, enum delta_
 /* ---- shared in the folder ---- */
 
 bool analysis_is_same_key(const struct results *results, size_t median, size_t other) {
-  return strcmp(results->cases[results->medians[median].bench].key,
-                results->cases[results->medians[other].bench].key) == 0;
+  const uint32_t bench = results->medians[median].bench;
+  const uint32_t other_bench = results->medians[other].bench;
+  return bench == other_bench ||
+         strcmp(results->cases[bench].key, results->cases[other_bench].key) == 0;
 }
 
 const char *analysis_hardware_text(const struct results *results, size_t run, size_t bench,

@@ -56,7 +56,7 @@ static struct connection connection_of(const struct results_environment *e,
 
 /* Hash of the block, of the definition without the numbers of GPUs and nodes, of the GPUs' models,
  * and of how the ends of each flow are connected in that environment. */
-static uint64_t peer_group_of(const struct finder *f, size_t environment, size_t bench) {
+static uint64_t peer_group_hash(const struct finder *f, size_t environment, size_t bench) {
   const struct results_environment *e = &f->results->environments[environment];
   const struct results_case *c = &f->results->cases[bench];
   uint64_t hash = XXH64(c->block, strlen(c->block), 0);
@@ -80,14 +80,50 @@ static uint64_t peer_group_of(const struct finder *f, size_t environment, size_t
   return hash;
 }
 
+/* Of everything above that is of the environment: the machines of a fleet are mostly alike. */
+static uint64_t *outliers_topologies(struct finder *f) {
+  const struct results *results = f->results;
+  uint64_t *topologies = arena_array(&f->arena, results->environment_count, sizeof *topologies);
+  for (size_t e = 0; e < results->environment_count; e++) {
+    const struct results_environment *environment = &results->environments[e];
+    uint64_t hash = 1;
+    for (size_t i = 0; i < environment->gpu_count; i++) {
+      const struct results_gpu *gpu = &environment->gpus[i];
+      const int parts[] = {gpu->number, gpu->numa_node, gpu->name != NULL};
+      const char *name = gpu->name != NULL ? gpu->name : "";
+      hash = XXH64(name, strlen(name), XXH64(parts, sizeof parts, hash));
+    }
+    for (size_t i = 0; i < environment->link_count; i++) {
+      const struct results_link *link = &environment->links[i];
+      const int parts[] = {link->source, link->target, link->peer_access, link->nvlink_count};
+      hash = XXH64(parts, sizeof parts, hash);
+    }
+    topologies[e] = hash;
+  }
+  return topologies;
+}
+
+/* The peer group found last for a case: in environments of that topology; 0 = none was. */
+struct found_group {
+  uint64_t topology, hash;
+};
+
+static uint64_t peer_group_of(const struct finder *f, size_t environment, size_t bench) {
+  struct found_group *known = &f->peer_groups[bench];
+  if (known->topology != f->topologies[environment]) {
+    known->topology = f->topologies[environment];
+    known->hash = peer_group_hash(f, environment, bench);
+  }
+  return known->hash;
+}
+
 /* ---- results ---- */
 
-/* One median. */
-struct value {
+/* The medians of one run and case that are of one machine; one of them counts at least. */
+struct machine_run {
   uint64_t machine;
-  double rate;
-  double error; /* from its trials */
-  size_t run, bench;
+  const struct results_median *medians;
+  size_t count;
 };
 
 bool result_is_slow(const struct result *result) {
@@ -152,6 +188,23 @@ static const char *outliers_intern(struct text_index *texts, const char *text) {
   return texts->texts[number];
 }
 
+ORDER_DEFINE(outliers_compare_traits, struct case_traits *const,
+             strcmp((*x)->block, (*y)->block) ?: strcmp((*x)->memory, (*y)->memory)
+                 ?: ORDER((*x)->sizes, (*y)->sizes))
+
+static void outliers_number_sets(struct finder *f, struct case_traits *traits) {
+  const size_t count = f->results->case_count;
+  struct case_traits **sorted = arena_array(&f->arena, count, sizeof *sorted);
+  for (size_t i = 0; i < count; i++) {
+    sorted[i] = &traits[i];
+  }
+  ORDER_SORT(sorted, count, outliers_compare_traits);
+  for (size_t i = 1; i < count; i++) {
+    const bool same = outliers_compare_traits(&sorted[i - 1], &sorted[i]) == 0;
+    sorted[i]->set = sorted[i - 1]->set + (same ? 0 : 1);
+  }
+}
+
 /* The texts outlive the finder: rows have them. */
 static const struct case_traits *outliers_traits(struct finder *f) {
   const struct results *results = f->results;
@@ -172,10 +225,12 @@ static const struct case_traits *outliers_traits(struct finder *f) {
         .margin = figure_margin(bench, f->options->margin, NULL),
     };
   }
+  outliers_number_sets(f, traits);
   return traits;
 }
 
-ORDER_DEFINE(outliers_compare_machines, struct value, ORDER(x->machine, y->machine))
+ORDER_DEFINE(outliers_compare_machines, struct machine_run,
+             ORDER(x->machine, y->machine) ?: ORDER(x->medians, y->medians))
 
 /* Of side A, which the others are compared with. */
 static bool outliers_is_old(const struct finder *f, size_t run) {
@@ -191,32 +246,38 @@ bool outliers_takes_run(const struct finder *f, size_t run) {
 struct middle {
   size_t count; /* 0 = there are none, and all else is 0 */
   double rate, noise, error;
-  struct value last;
+  size_t run, bench; /* the last */
 };
 
-/* Of the values of side A, where changes are looked at, or of the others; where the latest run
+/* Of the runs of side A, where changes are looked at, or of the others; where the latest run
  * counts, of that. The standard error of a median of normal values is sqrt(pi / 2) times that of
  * their mean. */
-static struct middle outliers_middle(const struct finder *f, const struct value *values,
+static struct middle outliers_middle(const struct finder *f, const struct machine_run *runs,
                                      size_t count, bool old, double *scratch) {
-  const struct results_run *runs = f->results->runs;
+  const struct results_run *all = f->results->runs;
   struct middle middle = {0};
   size_t latest = SIZE_MAX;
   double squares = 0;
   for (size_t i = 0; i < count; i++) {
-    const size_t run = values[i].run;
+    const size_t run = runs[i].medians->run;
     if (outliers_is_old(f, run) == old &&
-        (latest == SIZE_MAX || runs[run].started_at_ns > runs[latest].started_at_ns)) {
+        (latest == SIZE_MAX || all[run].started_at_ns > all[latest].started_at_ns)) {
       latest = run;
     }
   }
   for (size_t i = 0; i < count; i++) {
-    const bool counts = f->options->latest_only ? values[i].run == latest
-                                                : outliers_is_old(f, values[i].run) == old;
-    if (counts) {
-      middle.last = values[i];
-      scratch[middle.count++] = values[i].rate;
-      squares += values[i].error * values[i].error;
+    const size_t run = runs[i].medians->run;
+    if (f->options->latest_only ? run != latest : outliers_is_old(f, run) != old) {
+      continue;
+    }
+    middle.run = run;
+    middle.bench = runs[i].medians->bench;
+    for (size_t k = 0; k < runs[i].count; k++) {
+      const struct results_median *median = &runs[i].medians[k];
+      if (results_counts(median)) {
+        scratch[middle.count++] = -log(median->ns);
+        squares += median->error * median->error;
+      }
     }
   }
   if (middle.count > 0) {
@@ -229,24 +290,23 @@ static struct middle outliers_middle(const struct finder *f, const struct value 
   return middle;
 }
 
-static void outliers_add_result(struct finder *f, const struct value *values, size_t count,
+static void outliers_add_result(struct finder *f, const struct machine_run *runs, size_t count,
                                 double *scratch) {
   struct middle old = {0};
   if (f->options->changes) {
-    old = outliers_middle(f, values, count, true, scratch);
+    old = outliers_middle(f, runs, count, true, scratch);
   }
-  const struct middle middle = outliers_middle(f, values, count, false, scratch);
+  const struct middle middle = outliers_middle(f, runs, count, false, scratch);
   if (middle.count == 0 || (f->options->changes && old.count == 0)) {
     return;
   }
-  const size_t bench = middle.last.bench;
-  const size_t environment = f->results->runs[middle.last.run].environment;
+  const size_t environment = f->results->runs[middle.run].environment;
   f->host_results[f->host_result_count++] = (struct result){
-      .traits = &f->traits[bench],
-      .bench = (uint32_t)bench,
+      .traits = &f->traits[middle.bench],
+      .bench = (uint32_t)middle.bench,
       .environment = (uint32_t)environment,
       .host = f->hosts[environment],
-      .peer_group = peer_group_of(f, environment, bench),
+      .peer_group = peer_group_of(f, environment, middle.bench),
       .rate = middle.rate - old.rate,
       .noise = hypot(middle.noise, old.noise),
       .error = hypot(middle.error, old.error),
@@ -256,25 +316,21 @@ static void outliers_add_result(struct finder *f, const struct value *values, si
 
 /* Makes one result per machine of the medians of one case_key. */
 static void outliers_add_case(struct finder *f, const struct results_median *medians, size_t count,
-                              struct value *values, double *scratch) {
+                              struct machine_run *runs, double *scratch) {
   size_t used = 0;
-  uint64_t machine = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (i == 0 || medians[i].run != medians[i - 1].run ||
-        medians[i].bench != medians[i - 1].bench) {
-      machine = results_hardware(f->results, medians[i].run, medians[i].bench);
-    }
-    if (results_counts(&medians[i]) && outliers_takes_run(f, medians[i].run)) {
-      values[used++] = (struct value){.machine = machine,
-                                      .rate = -log(medians[i].ns),
-                                      .error = medians[i].error,
-                                      .run = medians[i].run,
-                                      .bench = medians[i].bench};
+  FOR_EACH_GROUP(first, last, count,
+                 medians[last].run == medians[first].run &&
+                     medians[last].bench == medians[first].bench) {
+    if (outliers_takes_run(f, medians[first].run) &&
+        ANY_OF(i, last - first, results_counts(&medians[first + i]))) {
+      runs[used++] = (struct machine_run){
+          results_hardware(f->results, medians[first].run, medians[first].bench), medians + first,
+          last - first};
     }
   }
-  ORDER_SORT(values, used, outliers_compare_machines);
-  FOR_EACH_GROUP(first, last, used, values[last].machine == values[first].machine) {
-    outliers_add_result(f, values + first, last - first, scratch);
+  ORDER_SORT(runs, used, outliers_compare_machines);
+  FOR_EACH_GROUP(first, last, used, runs[last].machine == runs[first].machine) {
+    outliers_add_result(f, runs + first, last - first, scratch);
   }
 }
 
@@ -282,9 +338,11 @@ ORDER_DEFINE(outliers_compare_results, struct result, ORDER(x->peer_group, y->pe
 
 static void outliers_read(struct finder *f) {
   const struct results *results = f->results;
-  struct value *values = arena_array(&f->arena, results->median_count, sizeof *values);
+  struct machine_run *runs = arena_array(&f->arena, results->median_count, sizeof *runs);
   double *scratch = arena_array(&f->arena, results->median_count, sizeof *scratch);
   f->traits = outliers_traits(f);
+  f->topologies = outliers_topologies(f);
+  f->peer_groups = arena_array(&f->arena, results->case_count, sizeof *f->peer_groups);
   uint32_t *hosts = analysis_equal_environments(results, false, &f->arena);
   for (size_t e = 0; e < results->environment_count; e++) {
     hosts[e] = hosts[e] != UINT32_MAX ? hosts[e] : (uint32_t)e;
@@ -292,7 +350,7 @@ static void outliers_read(struct finder *f) {
   f->hosts = hosts;
   f->host_results = arena_array(&f->arena, results->median_count, sizeof *f->host_results);
   FOR_EACH_GROUP(first, last, results->median_count, analysis_is_same_key(results, first, last)) {
-    outliers_add_case(f, results->medians + first, last - first, values, scratch);
+    outliers_add_case(f, results->medians + first, last - first, runs, scratch);
   }
   ORDER_SORT(f->host_results, f->host_result_count, outliers_compare_results);
 }
@@ -370,6 +428,7 @@ enum status outliers_find(const struct results *results, const struct outliers_o
   if (options->cells) {
     outliers_make_cells(&f);
   }
+  free(f.observations);
   arena_fini(&f.arena);
   *outliers = f.outliers;
   return STATUS_OK;

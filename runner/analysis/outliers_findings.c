@@ -10,9 +10,7 @@
 
 /* Equal for components that are judged together. */
 static int findings_compare_sets(const struct component *x, const struct component *y) {
-  const int blocks = x->block == y->block ? 0 : strcmp(x->block, y->block); /* mostly one pointer */
-  const int memories = x->memory == y->memory ? 0 : strcmp(x->memory, y->memory);
-  return blocks ?: memories ?: ORDER(x->sizes, y->sizes) ?: ORDER(x->entity, y->entity) ?: ORDER(x->role, y->role) ?: ORDER(x->of_two, y->of_two) ?: ORDER(x->fitted, y->fitted);
+  return ORDER(x->traits->set, y->traits->set) ?: ORDER(x->entity, y->entity) ?: ORDER(x->role, y->role) ?: ORDER(x->of_two, y->of_two) ?: ORDER(x->fitted, y->fitted);
 }
 
 static int findings_compare_components(const struct component *x, const struct component *y) {
@@ -110,8 +108,9 @@ static struct robust_score findings_to_score(const struct observation *observati
  */
 static void findings_judge_set(struct finder *f, struct candidate *candidates, size_t count,
                                size_t tests) {
-  struct robust_score *scores = arena_array(&f->arena, count, sizeof *scores);
-  double *scratch = arena_array(&f->arena, count, sizeof *scratch);
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct robust_score *scores = arena_array(&arena, count, sizeof *scores);
+  double *scratch = arena_array(&arena, count, sizeof *scratch);
   const bool of_two = candidates[0].observation.component.of_two;
   double fitted = 0;
   for (size_t i = 0; i < count; i++) {
@@ -146,8 +145,9 @@ static void findings_judge_singles(struct finder *f, struct candidate *candidate
   for (size_t i = 0; i < count; i++) {
     observation_count += candidates[i].observation_count;
   }
-  struct robust_score *scores = arena_array(&f->arena, observation_count, sizeof *scores);
-  double *scratch = arena_array(&f->arena, observation_count, sizeof *scratch);
+  SCOPED(arena_fini) struct arena arena = {0};
+  struct robust_score *scores = arena_array(&arena, observation_count, sizeof *scores);
+  double *scratch = arena_array(&arena, observation_count, sizeof *scratch);
   double fitted = 0;
   for (size_t i = 0; i < observation_count; i++) {
     scratch[i] = observations[i].noise;
@@ -240,8 +240,7 @@ static void findings_judge_sets(struct finder *f, struct candidate *candidates, 
 /* ---- what explains what ---- */
 
 static bool findings_same_place(const struct component *x, const struct component *y) {
-  return x->host == y->host && x->sizes == y->sizes && x->block == y->block &&
-         x->memory == y->memory;
+  return x->host == y->host && x->traits->set == y->traits->set;
 }
 
 /* Whether a GPU in its role is an end of a link. */
@@ -322,15 +321,15 @@ static bool findings_are_halves(const struct candidate *a, const struct candidat
   const struct component *y = &b->observation.component;
   const struct path back = path_back(y->path);
   if (x->entity != y->entity || x->fitted != y->fitted || x->host != y->host ||
-      x->sizes != y->sizes || x->block != y->block) {
+      x->traits->sizes != y->traits->sizes || x->traits->block != y->traits->block) {
     return false;
   }
   if (x->entity == ENTITY_GPU) {
-    return x->memory == y->memory && x->path.from == y->path.from && a->role == ROLE_SOURCE &&
-           b->role == ROLE_TARGET;
+    return x->traits->set == y->traits->set && x->path.from == y->path.from &&
+           a->role == ROLE_SOURCE && b->role == ROLE_TARGET;
   }
   return x->entity == ENTITY_LINK && a->role == ROLE_NONE && b->role == ROLE_NONE &&
-         path_has_ends(&x->path, &back) && x->memory == y->reverse_memory;
+         path_has_ends(&x->path, &back) && x->traits->memory == y->traits->reverse_memory;
 }
 
 static void findings_merge(struct candidate *a, struct candidate *b) {
@@ -370,11 +369,20 @@ ORDER_DEFINE(findings_compare_hosts, struct candidate *const,
 static void findings_relate(struct finder *f, struct candidate *candidates, size_t count) {
   struct candidate **sorted = arena_array(&f->arena, count, sizeof *sorted);
   bool *explained = arena_array(&f->arena, count, sizeof *explained);
+  bool *slow = arena_array(&f->arena, f->results->environment_count, sizeof *slow); /* by host */
+  size_t used = 0;
   for (size_t i = 0; i < count; i++) {
-    sorted[i] = &candidates[i];
+    const struct candidate *candidate = &candidates[i];
+    slow[candidate->observation.component.host] |=
+        candidate->state == OUTLIER_SLOW || candidate->half > 0;
   }
-  ORDER_SORT(sorted, count, findings_compare_hosts);
-  FOR_EACH_GROUP(first, last, count,
+  for (size_t i = 0; i < count; i++) {
+    if (slow[candidates[i].observation.component.host]) {
+      sorted[used++] = &candidates[i];
+    }
+  }
+  ORDER_SORT(sorted, used, findings_compare_hosts);
+  FOR_EACH_GROUP(first, last, used,
                  sorted[last]->observation.component.host ==
                      sorted[first]->observation.component.host) {
     const struct host_candidates host = {sorted + first, last - first};

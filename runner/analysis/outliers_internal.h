@@ -18,6 +18,7 @@ struct path {
 struct case_traits {
   uint64_t definition; /* hash, without places */
   uint32_t place;      /* the first case with its case_key */
+  uint32_t set;        /* of cases with its block, memory and sizes: in the order of these */
   const char *block;
   struct path path;
   const char *memory;         /* of both ends: "pinned to device"; "" = not known */
@@ -43,12 +44,10 @@ struct component {
   enum entity entity;
   enum outlier_role role;
   uint32_t host;
-  const char *block;
-  const char *memory, *reverse_memory;
-  enum size_class sizes;
-  bool of_two;      /* compared with its only peer */
-  bool fitted;      /* by median polish */
-  struct path path; /* of a GPU: its number in from, the rest 0 */
+  bool of_two;                      /* compared with its only peer */
+  bool fitted;                      /* by median polish */
+  struct path path;                 /* of a GPU: its number in from, the rest 0 */
+  const struct case_traits *traits; /* of one of its cases, which are of one set */
 };
 
 /* What one peer group tells of one component. */
@@ -92,9 +91,11 @@ struct finder {
   struct outliers *outliers;
   struct result *host_results; /* in the order of peer groups and hosts */
   size_t host_result_count;
-  struct observation *observations;
+  struct observation *observations; /* with memory of its own: there are many */
   size_t observation_count;
-  struct arena arena; /* of all that is dropped at the end */
+  uint64_t *topologies;            /* by environment: hash of its GPUs and links */
+  struct found_group *peer_groups; /* by case */
+  struct arena arena;              /* of all that is dropped at the end */
 };
 
 static inline bool path_is_between_gpus(const struct path *path) {

@@ -8,15 +8,11 @@
 #include <math.h>
 
 static void observations_add(struct finder *f, const struct observation *observation) {
-  *ARENA_ADD(&f->arena, f->observations, f->observation_count) = *observation;
+  *MEMORY_ADD(f->observations, f->observation_count) = *observation;
 }
 
 struct observation result_observation(const struct result *result) {
-  return (struct observation){.component = {.host = result->host,
-                                            .block = result->traits->block,
-                                            .memory = result->traits->memory,
-                                            .reverse_memory = result->traits->reverse_memory,
-                                            .sizes = result->traits->sizes},
+  return (struct observation){.component = {.host = result->host, .traits = result->traits},
                               .value = result->deviation,
                               .noise = result->noise,
                               .error = result->error,

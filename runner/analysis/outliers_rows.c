@@ -40,13 +40,14 @@ static bool rows_is_about(const struct finder *f, const struct result *result,
                           const struct candidate *candidate) {
   const struct component *component = &candidate->observation.component;
   const struct results_case *bench = &f->results->cases[result->bench];
-  const struct path *path = &result->traits->path;
+  const struct case_traits *traits = result->traits;
+  const struct path *path = &traits->path;
   const struct path reverse = path_back(component->path);
   const bool back = candidate->role == ROLE_BOTH && component->entity == ENTITY_LINK &&
-                    result->traits->memory == component->reverse_memory;
-  if (result->host != component->host || result->traits->sizes != component->sizes ||
-      result->traits->block != component->block ||
-      (!back && strcmp(result->traits->memory, component->memory) != 0)) {
+                    traits->block == component->traits->block &&
+                    traits->sizes == component->traits->sizes &&
+                    traits->memory == component->traits->reverse_memory;
+  if (result->host != component->host || (!back && traits->set != component->traits->set)) {
     return false;
   }
   switch (component->entity) {
@@ -187,11 +188,11 @@ static void rows_add_row(struct finder *f, const struct candidate *candidate) {
       .host = rows_host_name(f, component),
       .name = rows_component_name(f, component),
       .environment = observation->environment,
-      .block = component->block,
-      .memory = component->memory,
-      .memory_matters = rows_has_memories(f, component->block),
+      .block = component->traits->block,
+      .memory = component->traits->memory,
+      .memory_matters = rows_has_memories(f, component->traits->block),
       .single = candidate->single,
-      .sizes = component->sizes,
+      .sizes = component->traits->sizes,
       .change = expm1(candidate->score.deviation),
       .source_change = expm1(candidate->source_change),
       .target_change = expm1(candidate->target_change),
@@ -245,8 +246,7 @@ static bool rows_is_said(const struct candidate *candidates, size_t count,
   const struct component *x = &link->observation.component;
   for (size_t i = 0; i < count && x->entity == ENTITY_LINK; i++) {
     const struct component *y = &candidates[i].observation.component;
-    if (candidates[i].half > 0 && y->entity == ENTITY_GPU && x->sizes == y->sizes &&
-        strcmp(x->block, y->block) == 0 && strcmp(x->memory, y->memory) == 0) {
+    if (candidates[i].half > 0 && y->entity == ENTITY_GPU && x->traits->set == y->traits->set) {
       return true;
     }
   }

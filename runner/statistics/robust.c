@@ -44,14 +44,13 @@ static struct spread robust_combine_spreads(double own, double df,
   const double noise = score->noise;
   const double least = fmax(noise, score->error);
   const double expected = ROBUST_SPREAD * ROBUST_SPREAD + least * least;
-  double variance = expected + own * own;
-  double total_df =
-      variance * variance / (expected * expected / (ROBUST_DF / 2) + pow(own, 4) / df);
   if (noise > 0) {
-    variance = (ROBUST_DF * expected + df * own * own) / (ROBUST_DF + df);
-    total_df = ROBUST_DF + df;
+    const double shrunk = (ROBUST_DF * expected + df * own * own) / (ROBUST_DF + df);
+    return (struct spread){sqrt(shrunk), ROBUST_DF + df};
   }
-  return (struct spread){sqrt(variance), total_df};
+  const double variance = expected + own * own;
+  const double parts = expected * expected / (ROBUST_DF / 2) + pow(own, 4) / df;
+  return (struct spread){sqrt(variance), variance * variance / parts};
 }
 
 /* One-sided test at that level. */
@@ -110,7 +109,9 @@ static struct robust_usual robust_measure(double *values, size_t count, size_t s
   for (size_t i = 0; i < count; i++) {
     values[i] = fabs(values[i] - usual.middle);
   }
-  sample_sort(values, count);
+  if (skipped > 0) {
+    sample_sort(values, count);
+  }
   usual.spread = fmax(tail, robust_spread(values + skipped, count - skipped));
   return usual;
 }

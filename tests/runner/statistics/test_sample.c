@@ -33,7 +33,7 @@ static double value_at(int order, size_t i, size_t count, uint64_t *seed) {
 }
 
 TEST(every_order_is_sorted) {
-  static const size_t COUNTS[] = {0, 1, 2, 3, 24, 25, 26, 100, 1000, COUNT_MAX};
+  static const size_t COUNTS[] = {0, 1, 2, 3, 24, 63, 64, 65, 100, 1000, COUNT_MAX};
   static double values[COUNT_MAX];
   static double expected[COUNT_MAX];
   uint64_t seed = 1;
@@ -49,6 +49,26 @@ TEST(every_order_is_sorted) {
       if (COUNTS[c] > 0) {
         ASSERT_NEAR(median, (values[(COUNTS[c] - 1) / 2] + values[COUNTS[c] / 2]) / 2, 0);
       }
+    }
+  }
+}
+
+/* Infinities, values of either sign and NAN, whatever its sign, of which few and many are sorted.
+ */
+TEST(what_is_no_number_comes_last) {
+  static const size_t COUNTS[] = {6, 600};
+  static const double PATTERN[] = {NAN, 2, -INFINITY, -3, -NAN, INFINITY};
+  static double values[600];
+  for (size_t c = 0; c < COUNT_OF(COUNTS); c++) {
+    const size_t each = COUNTS[c] / COUNT_OF(PATTERN);
+    for (size_t i = 0; i < COUNTS[c]; i++) {
+      values[i] = PATTERN[i % COUNT_OF(PATTERN)];
+    }
+    sample_sort(values, COUNTS[c]);
+    for (size_t i = 0; i < each; i++) {
+      assert_true(values[i] == -INFINITY && values[each + i] == -3 && values[2 * each + i] == 2);
+      assert_true(values[3 * each + i] == INFINITY);
+      assert_true(isnan(values[4 * each + i]) && isnan(values[5 * each + i]));
     }
   }
 }
