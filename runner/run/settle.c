@@ -43,13 +43,14 @@ static struct settle_case *settle_find(struct settle *settle, uint32_t process, 
 
 static bool settle_may_visit(const struct settle *settle, size_t case_index) {
   const struct measure *measure = &settle->plan->cases[case_index].def.measure;
-  return settle->wanted && measure->min_time_ns == 0 && measure->trials_max >= INTERVAL_TRIALS_MIN;
+  const bool as_asked = measure->min_time_ns > 0 || measure->trials_max < INTERVAL_TRIALS_MIN;
+  return settle->wanted && (settle->doubted || !as_asked);
 }
 
 /* Whether its scenario asks for a certain number of trials: it has other visits beside others. */
 static bool settle_follows(const struct settle *settle, size_t case_index) {
   const struct measure *measure = &settle->plan->cases[case_index].def.measure;
-  return measure->trials_min >= measure->trials_max;
+  return !settle->doubted && measure->trials_min >= measure->trials_max;
 }
 
 static void *settle_append(void *items, size_t count, const void *more, size_t more_count,

@@ -15,7 +15,9 @@
  * others over the same links are visited again because the host is noisy, it goes with them: it has
  * a visit for every SETTLE_ROUNDS of the one that has most. So it never keeps a run going, takes
  * little time from cases that visits settle, and after a single visit its result is as without any.
- */
+ *
+ * Of cases that fell short before, all have other visits, whatever their scenario asks for: one
+ * measurement, or two within a second, do not tell a slow link from an episode of others. */
 #pragma once
 
 #include "engine/case/visits.h"

@@ -185,13 +185,13 @@ factor = 0.7
 EOT
 HAUL_FAKE_FAULTS=noise.toml HAUL_EXPECT=mine.toml run_says 3 '^not judged: every result is too noisy to tell from what is usual$' \
   run health --db noise.db --only 'host_to_device/*gpu2*' \
-  --set measure.trials.min=6 --set measure.trials.max=6
+  --set measure.trials.min=6 --set measure.trials.max=6 --set measure.settle_time=off
 expect_value 2 noise.db 'select count(*) from v_run'
 # Of one of several links: healthy, and the line names it.
 sed -i -e 's/within = .*/within = 0.03/' -e 's/factor = .*/factor = 0.94/' noise.toml
 HAUL_FAKE_PROCESSES=$scratch/noise_processes expect_health 0 \
   '^healthy: 3 results are as expected for H200 of the fake driver \(from 2 measurements\); 1 too noisy to tell; most in doubt: host_to_device/numa0:pinned-gpu2/64MiB: 50\.[0-9]+ GB/s, usual 55-55\.2$' \
-  noise.toml --db doubt.db --set measure.trials.min=6 --set measure.trials.max=6
+  noise.toml --db doubt.db --set measure.trials.min=6 --set measure.trials.max=6 --set measure.settle_time=off
 expect_value 2 doubt.db 'select count(*) from v_run'
 
 begin 'beside a neighbour that never rests nobody can tell; half a link is slow all the same'
@@ -207,6 +207,13 @@ busy_host 1 >busy.toml
 busy_host 0.5 >busy_half.toml
 expect_health 3 '^cannot tell: host busy or link slow: gpu0, host link: [0-9.]+ GB/s( at best)?, usual 55-55\.2 \(host_to_device/numa0:pinned-gpu0/64MiB\); its trials vary by [0-9.]+ %; run again when the host is quiet$' \
   busy.toml --db busy.db --set measure.settle_time=1s
+# A case that a run measures once is judged like the others.
+for keys in '--set=host_to_device.trials.min=20 --set=host_to_device.trials.max=20' --set=host_to_device.min_time=5ms; do
+  read -ra keys <<<"$keys"
+  expect_health 3 '^cannot tell: host busy or link slow: gpu0, host link: ' busy.toml --db asked.db \
+    --set measure.settle_time=500ms "${keys[@]}"
+done
+expect_value 2 asked.db "select count(*) from v_case where case_name like '%gpu0%' and visits > 1"
 expect_health 1 '^unhealthy: gpu0, host link: 2[0-9.]+ GB/s( at best)?, usual 55-55\.2 ' busy_half.toml --db busy.db \
   --set measure.settle_time=1s
 run_says 3 '^cannot tell: host busy or link slow: gpu0, host link: ' check --expect=mine.toml --db busy.db run:1

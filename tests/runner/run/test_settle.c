@@ -272,3 +272,22 @@ TEST_WITH(who_asks_for_so_many_trials_has_them_and_no_visit, set_up, tear_down, 
   first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
   assert_open(set, (bool[]){false, false, false, false});
 }
+
+TEST_WITH(what_fell_short_is_visited_whatever_was_asked, set_up, tear_down, struct set *set) {
+  struct case_report whole;
+  set->cases[0].def.measure.trials_min = 60;
+  set->cases[1].def.measure.trials_max = 5;
+  set->cases[2].def.measure.min_time_ns = 1;
+  set->cases[LOCAL].def.measure.trials_min = 60;
+  set->settle.doubted = true;
+  first_round(set, (double[]){0.2, 0.2, 0.2, 0.2});
+  assert_open(set, (bool[]){true, true, true, true});
+  for (uint32_t visit = 1; visit < VISITS_MAX; visit++) {
+    for (size_t i = 0; i < CASES; i++) {
+      assert_true(settle_is_open(&set->settle, NULL, 0, i) || i == LOCAL);
+      assert_true(add(set, i, (struct visit){.number = visit, .ns = 1e6}, &whole));
+      assert_true(whole.visits->undisturbed_ns > 0);
+    }
+  }
+  assert_open(set, (bool[]){false, false, false, false});
+}
