@@ -182,6 +182,12 @@ class Results:
             out.write(drawn)
         return f"![{query} on {machine.upper()}](figures/{picture})\n"
 
+    def duplicates(self, db):
+        """The blocks that run-blocks leaves out: all their cases are duplicates of others."""
+        blocks = [row["block"] for row in rows(self.haul, db, "query", """
+            SELECT block FROM v_place GROUP BY block HAVING count(same_as) = count(*) ORDER BY min(listed)""")]
+        return [f"{len(blocks)} more blocks are duplicates here, measured once: {', '.join(blocks)}.\n"] if blocks else []
+
     def page(self, name, title, source, claims, sections):
         text = [f"# {title}\n"]
         for machine, db in self.having(name):
@@ -207,6 +213,8 @@ class Results:
                     text.append(self.figures(machine, db, query, params))
                 if has_table:
                     text += [f"{machine.upper()}:\n", ask(self.haul, db, *saved(query, params), "--format", "md")]
+                if query == "run-blocks":
+                    text += self.duplicates(db)
         self.write(name + ".md", "\n".join(text))
 
     def front(self):

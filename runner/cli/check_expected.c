@@ -193,7 +193,8 @@ static const char *check_expected_nothing(struct command *command) {
   const bool simulated =
       results->run_count > 0 &&
       ALL_OF(r, results->run_count, results->environments[results->runs[r].environment].simulated);
-  return expect_doubt_words(&command->arena, command->expect, simulated);
+  return expect_doubt_words(&command->arena, command->expect, simulated,
+                            console_db_option(&command->common, &command->arena));
 }
 
 /* The exit code, and what the table does not say. */

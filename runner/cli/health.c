@@ -370,7 +370,8 @@ static const char *health_find_doubt(const struct health *health, int code) {
                ? NULL
                : "every result is too noisy to tell from what is usual";
   }
-  return expect_doubt_words(&health->command->arena, health->command->expect, machine->simulated);
+  return expect_doubt_words(&health->command->arena, health->command->expect, machine->simulated,
+                            console_db_option(&health->command->common, &health->command->arena));
 }
 
 /* What is known, and of what is too noisy to tell the case that is furthest from what is usual. */

@@ -18,7 +18,9 @@
 /* X(id, code, what it means) */
 #define EXIT_CODE_LIST(X)                                                                          \
   X(EXIT_DONE, 0, "done")                                                                          \
-  X(EXIT_REGRESSED, 1, "check or merge found a reason to fail, or run health an unhealthy node")   \
+  X(EXIT_REGRESSED, 1,                                                                             \
+    "check or merge found a reason to fail, or run health found an unhealthy\n"                    \
+    "node")                                                                                        \
   X(EXIT_USAGE, 2,                                                                                 \
     "the command line or a scenario is wrong, or the database does not exist\n"                    \
     "or is some other file")                                                                       \
@@ -26,7 +28,9 @@
     "no case was measured or compared, a case was not ok, a GPU that is here\n"                    \
     "cannot be used, or time was up; skipped cases do not count; also: the\n"                      \
     "database is damaged or cannot be written, or its disk is full")                               \
-  X(EXIT_UNDECIDED, 4, "check --strict: a case is undecided or provisional")                       \
+  X(EXIT_UNDECIDED, 4,                                                                             \
+    "check --strict: a case is undecided or provisional; with --expect: a case\n"                  \
+    "is too noisy to tell, or a run is partial")                                                   \
   X(EXIT_INTERRUPTED, 130, "interrupted")
 
 enum exit_code {

@@ -132,8 +132,10 @@ const char *expect_judge_summary(struct expect_judge *judge);
 /* What went wrong, the shortfalls with what may have slowed them, each reason once, the worst
  * disturbed result, and the summary: sentences for people. None: nothing is known. */
 size_t expect_judge_words(struct expect_judge *judge, const char *const **lines);
-/* Why there are no judgements. file: of the user's own, NULL = the shipped one. */
-const char *expect_doubt_words(struct arena *arena, const char *file, bool simulated);
+/* Why there are no judgements. file: of the user's own, NULL = the shipped one. db: as
+ * console_db_option() gives it. */
+const char *expect_doubt_words(struct arena *arena, const char *file, bool simulated,
+                               const char *db);
 /* The same as expect_judge_words() below a result; the disturbance is a line of its own. */
 void expect_judge_print(struct expect_judge *judge, struct document *document);
 

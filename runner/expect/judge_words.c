@@ -226,17 +226,21 @@ size_t expect_judge_words(struct expect_judge *judge, const char *const **lines)
   return made[lines_count] != NULL ? lines_count + 1 : 0;
 }
 
-const char *expect_doubt_words(struct arena *arena, const char *file, bool simulated) {
+const char *expect_doubt_words(struct arena *arena, const char *file, bool simulated,
+                               const char *db) {
   if (file != NULL) {
     return arena_format(arena,
                         "no row of %s fits these cases: a row names the GPU, the kind of path, "
                         "the method and the size",
                         file);
   }
-  return simulated ? "the shipped expectations are for real GPUs, and these are simulated: use "
-                     "--expect FILE"
-                   : "no expectation fits these cases on this machine (haul expect list shows "
-                     "all; haul expect learn makes a file from your own runs)";
+  return arena_format(arena,
+                      "%s. Make your own from good runs, and add --expect=mine.toml: haul expect "
+                      "learn%s > mine.toml",
+                      simulated
+                          ? "the shipped expectations are for real GPUs, and these are simulated"
+                          : "no expectation fits these cases on this machine",
+                      db);
 }
 
 void expect_judge_print(struct expect_judge *judge, struct document *document) {

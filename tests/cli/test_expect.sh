@@ -59,7 +59,8 @@ expect_health() { # CODE REGEX FAULTS OPTION...
 begin 'nothing is said of a simulated machine by rows of real ones'
 run_ok run up.toml --db r.db
 reject_out 'usual|expected'
-run_fails 3 'the shipped expectations are for real GPUs, and these are simulated: use --expect FILE' check --expect --db r.db
+run_fails 3 'the shipped expectations are for real GPUs, and these are simulated. Make your own from good runs, and add --expect=mine.toml: haul expect learn --db r.db > mine.toml$' \
+  check --expect --db r.db
 run_ok explain latest 'up/*gpu0*' --db r.db
 expect_out '^ +small_copies +4 cases \(1 of those selected\) below 32 KiB$'
 sed 's/16MiB/1GiB/' mine.toml >large.toml
@@ -166,7 +167,7 @@ expect_code 1
 equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB); gpu2 is 0000:08:00.0' \
   "$(cat out)" 'the line'
 expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n from case_run where run > 1 group by run)"
-run_says 3 '^not judged: the shipped expectations are for real GPUs, and these are simulated: use --expect FILE$' \
+run_says 3 '^not judged: the shipped expectations are for real GPUs, and these are simulated\. Make your own from good runs, and add --expect=mine\.toml: haul expect learn --db health\.db > mine\.toml$' \
   run health --db health.db --only 'host_to_device'
 sed 's/H200/H100/' mine.toml >other.toml
 run_says 3 '^not judged: no row of other\.toml fits these cases: ' \

@@ -386,7 +386,9 @@ void page_run_begin(FILE *page, const struct page_run *run) {
              "<h3 id=\"%s-results\">Results</h3>\n<p class=\"words\">Numbers are medians%s. "
              "\xc2\xb1 %% is half %s. Above %.0f %%, it has both ends: -40/+57.</p>\n",
              run->id, several ? " over the processes" : "",
-             several ? "the range of the processes" : "the width of the 95 % confidence interval",
+             several ? "the range of the processes"
+                     : "the width of the 95 % confidence interval, or half the range of a "
+                       "case's measurements if haul measured it again",
              MATRIX_ROUGH_PERCENT);
   if (page_run_text(run, "pruned_at")[0] != '\0') {
     html_print(page,
