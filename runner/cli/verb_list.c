@@ -135,9 +135,63 @@ static enum status verb_list_find_runs(struct command *command, const char **run
   return STATUS_OK;
 }
 
+/* For people: where a run has not all of its results, its ok says "14 of 78". That takes the place
+ * of the column planned. */
+struct list_rows {
+  const struct row_sink *to;
+  size_t count;
+  size_t numbers[2]; /* of the columns ok and planned */
+};
+
+static enum status list_rows_begin(void *context, const struct column *columns, size_t count,
+                                   struct error *err) {
+  static const char *const NAMES[] = {"ok", "planned", NULL};
+  struct list_rows *rows = context;
+  SCOPED(memory_free) struct column *shown = memory_new(count, sizeof *shown);
+  columns_number(columns, count, NAMES, rows->numbers);
+  rows->count = count;
+  for (size_t i = 0, at = 0; i < count; i++) {
+    shown[at] = columns[i];
+    shown[at].align = i == rows->numbers[0] ? ALIGN_RIGHT : columns[i].align;
+    at += i != rows->numbers[1];
+  }
+  return rows->to->begin(rows->to->context, shown, count - 1, err);
+}
+
+static enum status list_rows_row(void *context, const struct cell *cells, struct error *err) {
+  const struct list_rows *rows = context;
+  const int64_t ok = cells[rows->numbers[0]].as.integer;
+  const int64_t planned = cells[rows->numbers[1]].as.integer;
+  SCOPED(memory_free) struct cell *shown = memory_new(rows->count, sizeof *shown);
+  SCOPED(memory_free) char *text = memory_format("%" PRId64 " of %" PRId64, ok, planned);
+  for (size_t i = 0, at = 0; i < rows->count; i++) {
+    shown[at] = i == rows->numbers[0] && ok != planned ? cell_text(text) : cells[i];
+    at += i != rows->numbers[1];
+  }
+  return sink_row(rows->to, shown, err);
+}
+
+static enum status list_rows_end(void *context, struct error *err) {
+  return sink_end(((const struct list_rows *)context)->to, err);
+}
+
+static bool list_rows_enough(void *context) {
+  return sink_has_enough(((const struct list_rows *)context)->to);
+}
+
+/* What stands in place of a table without rows. */
+static const char *verb_list_empty(struct command *command) {
+  const struct list_options *options = command->options;
+  return command->choice == LIST_CASES  ? "no results; haul list runs says why"
+         : command->choice != LIST_RUNS ? NULL
+         : options->tag != NULL
+             ? arena_format(&command->arena, "no runs with the tag %s", options->tag)
+             : "no runs";
+}
+
 static enum status verb_list_run(struct command *command, struct error *err) {
   const struct list_options *options = command->options;
-  const struct row_sink *sink = command_rows(command, NULL);
+  const struct row_sink *sink = command_rows(command, verb_list_empty(command));
   if (command->choice == LIST_SCENARIOS) {
     return verb_list_scenarios(sink, err);
   }
@@ -171,8 +225,14 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   struct saved_query saved;
   RETURN_ON_ERROR(saved_query_find(command->words[0], &command->arena, &saved, err));
   table_narrow(command->table, saved.narrow, 0);
-  RETURN_ON_ERROR(
-      query_run_saved(command->query, command->words[0], parameters, count, NULL, sink, err));
+  struct list_rows rows = {.to = sink};
+  const struct row_sink people = {&rows, list_rows_begin, list_rows_row, list_rows_end,
+                                  list_rows_enough};
+  const enum output_layout layout = output_layout_of(command->common.format);
+  const bool words =
+      command->choice == LIST_RUNS && (layout == LAYOUT_PAGE || layout == LAYOUT_DIGEST);
+  RETURN_ON_ERROR(query_run_saved(command->query, command->words[0], parameters, count, NULL,
+                                  words ? &people : sink, err));
   command_say_killed(command, &killed, 0);
   return STATUS_OK;
 }

@@ -49,6 +49,20 @@ run_fails 2 'not both' tag latest a --clear --db a.db
 run_error 2 'no results at nosuch.db' tag latest x --db nosuch.db
 missing nosuch.db
 
+begin 'a list of runs says how many of its results a run has'
+cp a.db part.db
+tag=a-long-tag-of-the-run-before-the-upgrade-of-the-driver-and-the-firmware
+sqlite3 part.db "update run set tag = '$tag' where id = 2; update run set status = 'interrupted' where id = 1;
+  delete from case_run where id = (select min(id) from case_run where run = 1)"
+part=$(sqlite3 part.db "select ok || ' of ' || planned from v_run where run = 1")
+COLUMNS=80 run_ok list runs --db part.db
+expect_out "^ +1 .* interrupted .* $part\$"
+expect_out '^ +2 .* a-long-tag-of-the-.* done .* [0-9]+$'
+run_ok list runs --db part.db --format csv
+expect_out "^1,.*,${part#* of },${part% of *},0,"
+run_ok list runs --db part.db --tag 'b*'
+equal 'no runs with the tag b*' "$(cat out)" 'without a run'
+
 begin 'deletion is asked for'
 cp a.db all.db
 run_error 2 '1 run would be deleted for good: confirm with --yes' delete run:2 --db a.db

@@ -90,8 +90,8 @@ expect_err '^haul: next: haul run --resume run:1 --db ./ctrl.db$'
 expect_value 3 ctrl.db 'select count(*) from v_case'
 expect_value interrupted ctrl.db 'select status from v_run'
 COLUMNS=80 run_ok list runs --db ctrl.db
-expect_out '^run +started_at +scenario +status +cases +processes +ok'
-expect_out ' interrupted +3 +2 +3 '
+expect_out '^run +started_at +scenario +status +cases +ok +'
+expect_out ' interrupted +3 +3 of 6 '
 run_ok show --db ctrl.db
 expect_out '^interrupted \(stopped by a signal, such as that of Ctrl-C\): 3 of 6 cases measured; haul run --resume run:1 --db ctrl\.db$'
 run_ok show --db ctrl.db --json

@@ -3,6 +3,7 @@
 -- started_at is in UTC. cases is the number of planned cases, skipped the number of those that this machine cannot
 -- run. Every other case is measured once per process, which gives the number of results planned: ok of them
 -- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
+-- `haul list runs` shows "14 of 78" for a run that has 14 of its 78 planned results.
 --
 -- columns: v_run
 -- column reason: why the run was interrupted, was killed or failed; if it is `done`: the GPUs that could not be measured
@@ -10,7 +11,7 @@
 --
 -- about: results
 --
--- narrow: planned,skipped,gpu_name,remark,reason,duration_s,host_name,processes,not_ok,driver_version,ok,status,tag
+-- narrow: planned,skipped,gpu_name,remark,reason,duration_s,host_name,processes,not_ok,cases,driver_version,scenario;ok,status,tag
 --
 -- empty: the database has no run
 --

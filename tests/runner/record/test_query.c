@@ -316,12 +316,12 @@ static bool may_be_empty(const struct saved_query *saved) {
          strncmp(saved->name, "fingerprint", 11) == 0;
 }
 
-/* Whether each word of a list, with "," or "|" between, is a column of that CSV. */
+/* Whether each word of a list, with ",", ";" or "|" between, is a column of that CSV. */
 static void assert_columns(const char *csv, const char *list, const char *query) {
   SCOPED(memory_free) char *header = strndup(csv, strcspn(csv, "\r"));
   SCOPED(memory_free) char *names = strdup(list != NULL ? list : "");
   char *rest = names;
-  for (char *name = strsep(&rest, ",|"); name != NULL; name = strsep(&rest, ",|")) {
+  for (char *name = strsep(&rest, ",;|"); name != NULL; name = strsep(&rest, ",;|")) {
     name += strspn(name, " ");
     bool found = name[0] == '\0';
     SCOPED(memory_free) char *columns = strdup(header);
