@@ -128,7 +128,7 @@ static enum status compare_check_sides(const enum side *sides, bool one_side,
   size_t all = 0;
   for (size_t i = 0; i < results->run_count; i++) {
     if (sides[i] != SIDE_NONE) {
-      simulated += results->environments[results->runs[i].environment].simulated;
+      simulated += results_run_is_simulated(results, i);
       all++;
       comparison->totals[sides[i]].runs++;
     }

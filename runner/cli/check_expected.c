@@ -166,6 +166,11 @@ static void check_expected_say(const struct command *command, struct document *d
       document_put(document, "%s%s", name, lines[i]);
     }
   }
+  const struct results *results = command->results;
+  if (expected->case_count > 0 && !command->common.quiet &&
+      ANY_OF(r, results->run_count, results_run_is_simulated(results, r))) {
+    document_put(document, "SIMULATED: a fake driver answered");
+  }
 }
 
 static enum status check_expected_show(struct command *command,
@@ -191,8 +196,7 @@ static enum status check_expected_show(struct command *command,
 static const char *check_expected_nothing(struct command *command) {
   const struct results *results = command->results;
   const bool simulated =
-      results->run_count > 0 &&
-      ALL_OF(r, results->run_count, results->environments[results->runs[r].environment].simulated);
+      results->run_count > 0 && ALL_OF(r, results->run_count, results_run_is_simulated(results, r));
   return expect_doubt_words(&command->arena, command->expect, simulated,
                             console_db_option(&command->common, &command->arena));
 }

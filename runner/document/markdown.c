@@ -36,8 +36,9 @@ static void markdown_paragraph(struct document *document, unsigned tone, const c
 static void markdown_key(struct document *document, unsigned tone, const char *key,
                          const char *text) {
   (void)tone;
+  const char *before = key[0] != '\0' ? "- " : "\n  "; /* another paragraph of the same item */
   markdown_end_list(document, true);
-  markdown_text(document, "- ", key, key[0] != '\0' ? ": " : "");
+  markdown_text(document, before, key, key[0] != '\0' ? ": " : "");
   markdown_text(document, "", text, "\n");
 }
 

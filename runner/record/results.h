@@ -160,6 +160,11 @@ struct results {
   size_t condition_count;
 };
 
+/* Whether a fake driver answered. */
+static inline bool results_run_is_simulated(const struct results *results, size_t run) {
+  return results->environments[results->runs[run].environment].simulated;
+}
+
 /* An empty one; results_free() accepts NULL. */
 struct results *results_new(void);
 void results_free(struct results *results);

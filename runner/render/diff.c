@@ -408,23 +408,15 @@ void diff_view_init(struct diff_view *view) {
 void diff_put(struct diff_view *view) {
   struct document *document = view->document;
   const bool one_side = view->comparison->totals[SIDE_B].runs == 0;
-  const bool brief = !one_side && document->options.format == OUTPUT_MD;
   bool q = true;
   if (!one_side) {
     diff_put_answer(view);
-    if (!brief) {
-      diff_put_causes(view);
-    }
+    diff_put_causes(view);
     if (view->layout.group_count + view->comparison->alone_count > 0) {
       document_gap(document);
       q = view->put_cases != NULL ? view->put_cases(view) : diff_put_cases(view);
     }
     diff_put_reasons(view);
-  }
-  if (brief) {
-    return;
-  }
-  if (!one_side) {
     diff_put_legend(view, q);
     if (view->put_below != NULL) {
       view->put_below(view);

@@ -36,7 +36,7 @@ struct site {
 static bool site_keeps(const struct results *results, size_t run, const void *context) {
   const bool *simulated = context;
   return results_run_is_own(results, run, NULL) &&
-         results->environments[results->runs[run].environment].simulated == *simulated;
+         results_run_is_simulated(results, run) == *simulated;
 }
 
 static enum status site_load(struct site *site, struct error *err) {
@@ -44,8 +44,7 @@ static enum status site_load(struct site *site, struct error *err) {
   struct database *database = query_database(site->query);
   RETURN_ON_ERROR(results_add_all_runs(results, database, err));
   if (results->run_count > 0) {
-    const struct results_run *last = &results->runs[results->run_count - 1];
-    const bool simulated = results->environments[last->environment].simulated;
+    const bool simulated = results_run_is_simulated(results, results->run_count - 1);
     results_keep_runs(results, site_keeps, &simulated);
   }
   if (results->run_count == 0) {
@@ -207,8 +206,7 @@ static enum status site_compare_upgrade(struct site *site, const struct site_fil
   const struct machines_upgrade *upgrade = &site->machines->upgrades[file->of];
   struct compare_request sides = {0};
   SCOPED(compare_result_fini) struct compare_result compared = {0};
-  const size_t environment = site->results->runs[0].environment;
-  const bool simulated = site->results->environments[environment].simulated;
+  const bool simulated = results_run_is_simulated(site->results, 0);
   struct filter *filter = &sides.filter;
   compare_request_init(&sides);
   *ARENA_ADD(&filter->arena, filter->wheres, filter->where_count) =

@@ -591,6 +591,9 @@ expect_out '^[0-9]+ broken, .* -> [^ ]+ \(gpu3[^)]*\)$'
 expect_out '^up/numa0:pinned-gpu3/4MiB: failed: [^:]*: CUDA_ERROR_OUT_OF_MEMORY'
 run diff tag:before tag:broken --db r.db --format md
 expect_out 'up/numa0:pinned-gpu3/4MiB: failed: [^:]*: CUDA.*OUT.*MEMORY'
+expect_out '^SIMULATED: a fake driver answered on both sides$'
+expect_out '^change: B relative to A'
+expect_out '^B +tag:broken: driver '
 run check tag:before tag:broken --db r.db
 expect_code 1
 run_ok check tag:before tag:broken --db r.db --fail-on regressed

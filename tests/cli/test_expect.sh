@@ -99,6 +99,7 @@ failed = [t for t in results["tests"] if t["status"] == "failed"]
 print(report["reportFormat"], results["summary"]["tests"], results["summary"]["failed"],
       failed[0]["status"], json.dumps(failed[0]["suite"]))')" 'CTRF'
 run_says 1 '^gpu2, host link: 27\.4' check --expect=mine.toml --db slow.db --format md
+expect_out '^SIMULATED'
 expect_out '^\| short \| gpu2 \|'
 run_ok report page.html --expect mine.toml --db slow.db
 # On the first screen, above what was recorded of the machine.

@@ -299,6 +299,7 @@ for nodes in 5 8; do
 done
 run_ok report alone.html tag:after --against tag:before --db small8.db
 equal 1 "$(grep -c 'gpu2.s host link of n0003 became' alone.html)" 'answers of the page'
+equal 1 "$(grep -A 1 '^<h2>What changed</h2>$' alone.html | grep -c '<span class="badge warn">simulated<')" 'badge of the comparison'
 equal 0 "$(grep -c '<li class="good">No case changed' alone.html)" 'all clear of the page'
 run_ok check tag:before tag:after --db small8.db --fail-on broken
 run_ok check tag:before tag:after --db small8.db --only 'device_local_copy/*'

@@ -36,10 +36,8 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
   (void)fputs("<main>\n", page);
 }
 
-void page_put_simulated(FILE *page, const struct results *results, size_t run) {
-  if (results->environments[results->runs[run].environment].simulated) {
-    (void)fputs("<p><span class=\"badge warn\">simulated</span></p>\n", page);
-  }
+void page_put_simulated(FILE *page, bool simulated) {
+  (void)fputs(simulated ? "<p><span class=\"badge warn\">simulated</span></p>\n" : "", page);
 }
 
 void page_end(FILE *page, const char *haul_version) {

@@ -26,7 +26,7 @@ void page_begin(FILE *page, const char *title, const char *lead, const struct pa
                 size_t entry_count);
 void page_end(FILE *page, const char *haul_version);
 /* A mark, where the results are of a fake driver. */
-void page_put_simulated(FILE *page, const struct results *results, size_t run);
+void page_put_simulated(FILE *page, bool simulated);
 
 /* ---- data ---- */
 

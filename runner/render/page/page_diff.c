@@ -235,6 +235,7 @@ void page_diff(FILE *page, const struct comparison *comparison, const char *cons
                            .put_below = page_put_below};
   diff_view_init(&view);
   (void)fputs("<section id=\"comparison\">\n<h2>What changed</h2>\n", page);
+  page_put_simulated(page, comparison->simulated);
   diff_put(&view);
   diff_layout_fini(&view.layout);
   page_results_fini(&parts);

@@ -314,7 +314,7 @@ static void fleet_put_page(struct fleet_page *f, const char *haul_version) {
       f->found->now->part_count, strings_plural(f->found->now->part_count, "part", "parts"),
       undecided, f->found->now->cases);
   page_begin(f->page, title, lead, entries, count);
-  page_put_simulated(f->page, results, results->run_count - 1);
+  page_put_simulated(f->page, results_run_is_simulated(results, results->run_count - 1));
   fleet_put_swap(f);
   fleet_put_reasons(f);
   fleet_put_map(f);

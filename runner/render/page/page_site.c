@@ -400,7 +400,8 @@ enum status page_site(FILE *page, const struct site_findings *found, const char 
              arena_format(&s.arena, "%zu %s over time", m->node_count,
                           strings_plural(m->node_count, "machine", "machines")),
              site_lead(&s), entries, count);
-  page_put_simulated(s.page, found->results, found->results->run_count - 1);
+  page_put_simulated(s.page,
+                     results_run_is_simulated(found->results, found->results->run_count - 1));
   site_put_steps(&s);
   site_put_upgrades(&s);
   site_put_machines(&s);

@@ -59,7 +59,7 @@ TEST(markdown_has_lists_and_no_empty_columns) {
                   "gpu\\u001b[2J is slow\n\n"
                   "### Found [\\*ecc\\*]\n\n"
                   "- evidence: a text that is longer than one line\n"
-                  "- more\n"
+                  "\n  more\n"
                   "\n```\n  _-#\n```\n\n"
                   "| case | GB/s |\n| --- | ---: |\n| up/gpu0\\|1 | 55.25 |\n\n"
                   "all shown\n\n");
