@@ -284,8 +284,9 @@ expect_value '3 of 1' busy.db "select count(*) || ' of ' || max(visits) from v_c
 HAUL_FAKE_FAULTS=episodes.toml run_ok run busy.toml --db busy.db --only counted
 expect_value 1 busy.db "select visits from v_case where run = 2 and settled is null and undisturbed_ns is null"
 HAUL_FAKE_FAULTS=episodes.toml run_ok run busy.toml --db busy.db
-expect_value 1 busy.db "select visits between 2 and 1 + (select max(visits) / 3 from v_case where run = 3 and block = 'led')
-  from v_case where run = 3 and block = 'counted'"
+# The time may be up before the last one that is due. On a loaded machine the others have few.
+expect_value 1 busy.db "select visits between 1 + most / 4 and 1 + most / 3 from v_case,
+  (select max(visits) as most from v_case where run = 3 and block = 'led') where run = 3 and block = 'counted'"
 
 begin 'a stream that never ends'
 wait "$hanging"
