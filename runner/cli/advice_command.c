@@ -37,11 +37,17 @@ static bool advice_has_option(const struct advice_words *words, const char *name
   return ANY_OF(i, words->count, advice_is_option(words->items[i], name));
 }
 
+static const char COPY[] = "copy"; /* the verb without a scenario, and without --only */
+
+static bool advice_is_verb(const struct advice_words *words, const char *verb) {
+  return words->count > 0 && strcmp(words->items[0], verb) == 0;
+}
+
 /* Whether the command of the run measures its scenario if it is given again. */
 static bool advice_is_plain(struct arena *arena, const struct results_run *run) {
   const struct advice_words words = advice_words_of(arena, run);
   /* A file of others may hold any command. */
-  return words.count > 0 && strcmp(words.items[0], "run") == 0 &&
+  return (advice_is_verb(&words, "run") || advice_is_verb(&words, COPY)) &&
          !advice_has_option(&words, "--resume") && strcmp(run->origin, "measured") == 0 &&
          run->looks == 0;
 }
@@ -264,9 +270,12 @@ const char *advice_only(struct arena *arena, const struct compare_result *result
     }
   }
   const struct advice_words words = advice_words_of(arena, run);
-  const bool tests = advice_has_option(&words, TEST) || advice_has_option(&words, "-t");
-  const char *globs = more && !tests ? advice_globs(arena, &cases) : NULL;
-  return globs == NULL && others && !tests ? advice_globs(arena, &blocks) : globs;
+  if (advice_is_verb(&words, COPY) || advice_has_option(&words, TEST) ||
+      advice_has_option(&words, "-t")) {
+    return NULL;
+  }
+  const char *globs = more ? advice_globs(arena, &cases) : NULL;
+  return globs == NULL && others ? advice_globs(arena, &blocks) : globs;
 }
 
 const char *advice_shard(struct arena *arena, const struct results_run *run) {

@@ -343,22 +343,23 @@ static const char *advice_commands(struct advice *advice) {
   return how;
 }
 
-/* Whether A is a baseline of one process on the machine and driver of B: a new baseline costs less
- * than more runs of the old one, and it serves later checks. */
+/* Whether A is a baseline of one run of one process on the machine and driver of B: a new baseline
+ * costs less than more runs of the old one, and it serves later checks. */
 static bool advice_is_thin_baseline(const struct advice *advice) {
   const struct comparison *comparison = advice->comparison;
   const struct side_advice *help = advice->help;
   const struct compare_request *request = advice->request;
   return request->by == NULL && strncmp(request->names[SIDE_A], BASELINE, strlen(BASELINE)) == 0 &&
-         comparison->units_least[SIDE_A] == 1 && comparison->processes_least[SIDE_A] == 1 &&
+         advice->totals[SIDE_A].runs == 1 && comparison->processes_least[SIDE_A] == 1 &&
          !help[SIDE_A].site.imported && help[SIDE_A].nodes == 1 && help[SIDE_B].nodes == 1 &&
          advice_same_place(advice->result->results, help[SIDE_A].run, help[SIDE_B].run);
 }
 
+/* It has all cases of the old one: those that B did not measure would never be checked again. */
 static const char *advice_new_baseline(struct advice *advice) {
   struct arena *arena = advice->arena;
   const struct advice_how how = {.processes = advice->comparison->units_needed, .db = advice->db};
-  const char *run = advice_command(arena, advice->help[SIDE_A].again[0], &how);
+  const char *run = advice_command(arena, advice->help[SIDE_A].run, &how);
   const char *name = shell_word(arena, advice->request->names[SIDE_A] + strlen(BASELINE));
   advice_add(advice, run);
   advice_add(advice, arena_format(arena, "haul baseline set %s latest%s", name, advice->db));

@@ -127,6 +127,38 @@ static bool fleet_gate_fails(unsigned fails, const struct result_set *all, size_
          (fails & 1U << reason) != 0;
 }
 
+/* What was found and does not fail: "3 slow, 1 different"; "" = nothing. */
+static const char *fleet_gate_left_out(struct arena *arena, const struct result_set *all,
+                                       unsigned fails) {
+  const char *text = "";
+  for (size_t r = 0; r < fleet_reason_name_count; r++) {
+    const unsigned bit = (fails & 1U << r) == 0 ? 1U << r : 0;
+    const size_t count = SUM_OF(i, all->row_count, fleet_gate_fails(bit, all, i));
+    text = count > 0 ? arena_add_word(arena, text,
+                                      arena_format(arena, "%zu %s", count, fleet_reason_names[r]))
+                     : text;
+  }
+  return text;
+}
+
+/* What a person is told beside the rows that fail. */
+static void fleet_gate_say(struct command *command, const struct result_set *all, unsigned fails,
+                           size_t count) {
+  struct arena *arena = &command->arena;
+  const char *left_out = fleet_gate_left_out(arena, all, fails);
+  const char *asked = "";
+  for (size_t r = 0; r < fleet_reason_name_count; r++) {
+    asked =
+        (fails & 1U << r) != 0 ? arena_join(arena, asked, " or ", fleet_reason_names[r]) : asked;
+  }
+  if (left_out[0] != '\0') {
+    say_note(&command->common, "%sfound, but left out by --fail-on: %s",
+             count == 0 ? arena_format(arena, "no node is %s; ", asked) : "", left_out);
+  } else if (count == 0) {
+    say_note(&command->common, "the nodes are well");
+  }
+}
+
 #define FLEET_GATE_COLUMNS(X)                                                                      \
   X("node", text, result_set_text(all, i, "node"))                                                 \
   X("reason", text, result_set_text(all, i, "reason"))                                             \
@@ -138,19 +170,23 @@ JSON_DESCRIBER(fleet_gate_describe_json, FLEET_GATE_COLUMNS, JSON_COLUMN)
 static enum status fleet_gate_print(struct command *command, const struct result_set *all,
                                     unsigned fails, struct error *err) {
   const size_t count = SUM_OF(i, all->row_count, fleet_gate_fails(fails, all, i));
-  if (count == 0 && output_layout_of(command->common.format) == LAYOUT_PAGE) {
-    say_note(&command->common, "the nodes are well");
-    return STATUS_OK;
-  }
-  const struct row_sink *sink = command_rows(command, NULL);
-  enum status status = SINK_COLUMNS(sink, FLEET_GATE_COLUMNS, err);
-  for (size_t i = 0; i < all->row_count && status == STATUS_OK; i++) {
-    if (fleet_gate_fails(fails, all, i)) {
-      status = SINK_ROW(sink, err, FLEET_GATE_COLUMNS(COLUMN_CELL));
+  const bool is_page = output_layout_of(command->common.format) == LAYOUT_PAGE;
+  enum status status = STATUS_OK;
+  if (count > 0 || !is_page) {
+    const struct row_sink *sink = command_rows(command, NULL);
+    status = SINK_COLUMNS(sink, FLEET_GATE_COLUMNS, err);
+    for (size_t i = 0; i < all->row_count && status == STATUS_OK; i++) {
+      if (fleet_gate_fails(fails, all, i)) {
+        status = SINK_ROW(sink, err, FLEET_GATE_COLUMNS(COLUMN_CELL));
+      }
     }
+    status = THEN(status, sink_end(sink, err));
+  }
+  if (is_page && status == STATUS_OK) {
+    fleet_gate_say(command, all, fails, count);
   }
   command->code = count > 0 ? worse(command->code, EXIT_REGRESSED) : command->code;
-  return THEN(status, sink_end(sink, err));
+  return status;
 }
 
 enum status fleet_gate_check(struct command *command, const char *fleet, unsigned fails,

@@ -416,6 +416,15 @@ run_fails 3 '^haul: A baseline of one process decides nothing\.' check baseline:
 expect_err '^  haul run gpu\.toml --db thin\.db --processes 5$'
 expect_err '^  haul baseline set thin latest --db thin\.db$'
 reject_err 'runs per side'
+on_first gpu.toml -q --db thin.db --only 'down*' # the new baseline has the cases of the old one, not of B
+run check baseline:thin --db thin.db
+expect_err '^  haul run gpu\.toml --db thin\.db --processes 5$'
+reject_err --only
+for tag in a b; do # whose verb has no scenario
+  HAUL_FAKE_FAULTS=$faults/noise.toml run_ok copy --from host --to gpu0 -q --db copy.db --tag "$tag"
+done
+run_ok diff tag:a tag:b --db copy.db
+expect_err '^    haul copy --from host --to gpu0 --db copy\.db --processes 1 --tag \$side$'
 run_ok baseline remove thin --db one.db
 cp one.db elsewhere.db
 HAUL_DB=elsewhere.db on_first gpu.toml -q --tag a3

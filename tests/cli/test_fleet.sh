@@ -83,6 +83,9 @@ run check --fleet --fail-on missing,different --db gate.db --csv
 expect_code 1
 equal 'n0005' "$(sed 1d out | cut -d , -f 1)" 'the node that is missing'
 run_ok check --fleet --fail-on failed,different --db gate.db
+expect_err '^haul: no node is failed or different; found, but left out by --fail-on: 1 missing, 1 partial, 1 slow$'
+run check --fleet --fail-on missing --db gate.db
+expect_err '^haul: found, but left out by --fail-on: 1 partial, 1 slow$'
 run_fails 2 'there is no fleet' check --fleet --db template.db
 run_fails 2 'unknown reason "slwo" .did you mean "slow"' merge gate.db gate --fail-on slwo
 
