@@ -474,6 +474,19 @@ enum status record_checks(struct record *record, const struct check_result *chec
   return status;
 }
 
+static enum status record_add_session(struct record *record, const struct check_result *checks,
+                                      size_t count, struct error *err) {
+  enum status status = record_insert(record, "run/continue_run", NULL, NULL, err);
+  return THEN(status, record_add_checks(record, checks, count, err));
+}
+
+enum status record_continue_run(struct record *record, const struct check_result *checks,
+                                size_t count, struct error *err) {
+  enum status status;
+  RECORD_STEP(record, status, record_add_session(record, checks, count, err), err);
+  return status;
+}
+
 struct outcome_count {
   enum case_status status;
   size_t results;

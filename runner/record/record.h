@@ -143,12 +143,15 @@ struct resumed_run {
 enum status record_resume_find(struct record *record, const char *selector, struct resumed_run *run,
                                struct error *err) CHECK_RESULT;
 void resumed_run_fini(struct resumed_run *run);
-/* Continue it: the environment must be the same in all that could change a number (driver, GPUs by
- * UUID, kernel, CPU), and every case of the plan must be in the run's, else STATUS_INVALID naming
- * what differs. */
+/* Whether it can go on: the environment must be the same in all that could change a number (driver,
+ * GPUs by UUID, kernel, CPU), and every case of the plan must be in the run's, else STATUS_INVALID
+ * naming what differs. Writes nothing. */
 enum status record_resume_run(struct record *record, const struct resumed_run *run,
                               const struct machine *machine, const struct plan *plan,
                               struct error *err) CHECK_RESULT;
+/* It goes on: it is running again, and was checked again. */
+enum status record_continue_run(struct record *record, const struct check_result *checks,
+                                size_t count, struct error *err) CHECK_RESULT;
 /* The trials of a case in a process, of all its visits so far. */
 struct visits_read {
   struct trial *trials;

@@ -116,11 +116,7 @@ enum status record_resume_run(struct record *record, const struct resumed_run *r
     status = record_compare_environment(record, machine, err);
   }
   status = THEN(status, record_match_plan(record, plan, err));
-  if (status != STATUS_OK) {
-    record->run = 0;
-    return status;
-  }
-  RECORD_STEP(record, status, record_insert(record, "run/continue_run", NULL, NULL, err), err);
+  record->run = status == STATUS_OK ? record->run : 0;
   return status;
 }
 

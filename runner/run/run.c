@@ -536,20 +536,16 @@ void run_refused(const struct run_request *request, const struct plan *plan, con
   }
 }
 
-/* The machine may have changed since the run began. */
-static enum status run_check_again(const struct run_request *request, const struct plan *plan,
-                                   struct record *record, struct error *err) {
+/* The machine may have changed since the run began. A run that is not resumed stays as it is. */
+static enum status run_continue(const struct run_request *request, const struct plan *plan,
+                                struct record *record, struct error *err) {
   struct preflight preflight;
   preflight_check(&preflight, request->common, plan->scenario, plan->machine);
   const char *reason =
       preflight.abort_reason[0] != '\0' ? preflight.abort_reason : preflight.skip_reason;
-  enum status status = STATUS_OK;
-  if (reason[0] != '\0') {
-    (void)!record_end_run(record, "interrupted", reason, err);
-    status = error_set(err, STATUS_UNSUPPORTED, "%s: the run was not resumed", reason);
-  } else if (preflight.count > 0) {
-    status = record_checks(record, preflight.results, preflight.count, err);
-  }
+  const enum status status =
+      reason[0] != '\0' ? error_set(err, STATUS_UNSUPPORTED, "%s: the run was not resumed", reason)
+                        : record_continue_run(record, preflight.results, preflight.count, err);
   preflight_fini(&preflight);
   return status;
 }
@@ -568,7 +564,7 @@ int run_resumed(const struct run_request *request, const struct plan *plan, stru
     record_allow_beside(record);
   }
   if (record_resume_run(record, resumed, plan->machine, plan, &err) != STATUS_OK ||
-      run_check_again(request, plan, record, &err) != STATUS_OK) {
+      run_continue(request, plan, record, &err) != STATUS_OK) {
     code = worse(fail(request->common, &err), EXIT_NOT_MEASURED);
   } else {
     run_supervise(&state);

@@ -176,6 +176,16 @@ if [ -n "$found" ]; then
   equal 1 "$(grep -c '^huge_pages ' out)" 'rows of the check'
 fi
 
+begin 'a resume that is refused leaves the record as it was'
+other=$([ "$found" = always ] && echo never || echo always)
+printf '[checks]\nhuge_pages = { want = "%s", on_fail = "abort", on_unknown = "abort" }\n' "$other" |
+  cat "$slow" - >refused.toml
+run_fails 3 'nothing was measured: check huge_pages: ' run refused.toml --db refused.db
+sqlite3 refused.db 'select * from run; select * from check_result' >before
+run_fails 3 'check huge_pages: .*: the run was not resumed' run --resume latest --db refused.db
+equal "$(cat before)" "$(sqlite3 refused.db 'select * from run; select * from check_result')" 'the record'
+run_error 3 'run 1 failed: check huge_pages: ' show latest --db refused.db
+
 begin 'resume of what is not there'
 run_error 2 'no-such\.db' run --resume latest --db no-such.db
 missing no-such.db

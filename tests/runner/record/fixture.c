@@ -266,6 +266,7 @@ struct record *fixture_resume(const struct fixture *fixture, struct record *reco
   status = THEN(status, record_resume_find(record, "latest", &resumed, &err));
   status =
       THEN(status, record_resume_run(record, &resumed, fixture->machine, &fixture->plan, &err));
+  status = THEN(status, record_continue_run(record, NULL, 0, &err));
   must(status == STATUS_OK, err.message);
   resumed_run_fini(&resumed);
   return record;

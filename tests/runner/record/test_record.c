@@ -438,6 +438,7 @@ FIXTURE_TEST(interrupted_run_is_resumed) {
   fixture->cases[3].def.name = name;
 
   assert_ok(record_resume_run(record, &resumed, fixture->machine, &fixture->plan, err), err);
+  assert_ok(record_continue_run(record, NULL, 0, err), err);
   assert_string_equal(record_run_uuid(record), uuid);
   assert_true(record_has_case(record, 0, fixture->cases[0].def.key));
   assert_false(record_has_case(record, 1, fixture->cases[0].def.key));
