@@ -493,6 +493,9 @@ expect_out '"what": "incomplete"'
 sqlite3 cut.db "update run set status = 'running' where id = 1"
 run diff run:1 run:2 --db cut.db
 expect_out '^A: run 1 has not ended, or was killed: 18 of 18 results$'
+run run gpu.toml -q --db cut.db --set 'checks.huge_pages={want="always",on_fail="skip"}'
+run diff run:1,run:3 run:2 --db cut.db
+expect_out '^A: run 3 failed: all of its 18 cases were skipped$'
 
 begin 'other GPUs in the same places are not compared, and it is said why'
 cp r.db swap.db

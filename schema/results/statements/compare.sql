@@ -138,7 +138,8 @@ GROUP BY run, text
 UNION ALL
 SELECT v.run, 'incomplete', 'run ' || v.run || CASE v.status WHEN 'interrupted' THEN ' was interrupted'
     WHEN 'running' THEN ' has not ended, or was killed' ELSE ' failed' END
-  || ': ' || v.ok || ' of ' || ((v.cases - v.skipped) * v.processes) || ' results', 0, NULL, NULL
+  || ': ' || CASE v.skipped WHEN v.cases THEN 'all of its ' || v.cases || ' cases were skipped'
+    ELSE v.ok || ' of ' || ((v.cases - v.skipped) * v.processes) || ' results' END, 0, NULL, NULL
 FROM v_run v
 WHERE v.run IN (SELECT value FROM json_each(:runs)) AND v.status <> 'done';
 
