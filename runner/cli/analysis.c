@@ -5,12 +5,27 @@
 
 #include <string.h>
 
+/* A run that health measured to be sure has but a few cases. */
+static void analysis_say_repeats(const struct command *command) {
+  const struct results *results = command->results;
+  for (size_t i = 0; i < results->run_count; i++) {
+    const struct results_run *run = &results->runs[i];
+    if (run->repeats != 0 &&
+        !ANY_OF(k, results->run_count, results->runs[k].ref.id == run->repeats)) {
+      say_note(&command->common,
+               "run %lld measured some cases of run %lld once more; run:%lld has all",
+               (long long)run->ref.id, (long long)run->repeats, (long long)run->repeats);
+    }
+  }
+}
+
 enum status analysis_load(struct command *command, const char *const *selectors,
                           size_t selector_count, struct error *err) {
   struct filter *filter = &command->request.filter;
   struct results *results = command->results = results_new();
   RETURN_ON_ERROR(command_open_database(command, DATABASE_READ, err));
   RETURN_ON_ERROR(filter_runs(filter, command->database, results, selectors, selector_count, err));
+  analysis_say_repeats(command);
   RETURN_ON_ERROR(results_load(results, command->database, filter->only, err));
   if (filter->only == NULL || results->case_count > 0) {
     return STATUS_OK;

@@ -221,12 +221,12 @@ static enum status check_expected_judge(struct command *command,
     const struct results_run *run = expected->runs[r].run;
     if (expect_judge_judged(expected->runs[r].judge)->partial) {
       open = true;
-      say_warning(&command->common, "run %lld is partial (%s%s): only what it measured is judged",
+      say_warning(&command->common, "run %lld is partial (%s): only what it measured is judged",
                   (long long)run->ref.id,
-                  run->only != NULL ? "--only "
-                  : run->looks > 0  ? "--decide"
-                                    : "interrupted, or out of time",
-                  run->only != NULL ? run->only : "");
+                  run->repeats > 0    ? "measured once more"
+                  : run->only != NULL ? arena_around(&command->arena, "--only ", run->only, "")
+                  : run->looks > 0    ? "--decide"
+                                      : "interrupted, or out of time");
     }
   }
   command->code = verdicts[EXPECT_SHORT] + verdicts[EXPECT_BROKEN] > 0 ? EXIT_REGRESSED

@@ -135,6 +135,7 @@ enum status health_judge(struct health *health, const struct run_request *reques
   const bool again_judged = health->first[0] != '\0';
   if (!again_judged) {
     memcpy(health->first, health->outcome.uuid, sizeof health->first);
+    health->first_number = health->outcome.number;
   }
   const char *run = arena_format(&health->command->arena, "run:%s", health->first);
   *again = (struct case_keys){0};

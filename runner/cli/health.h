@@ -19,8 +19,9 @@ struct health {
   struct expect_judge *judge;
   struct run_outcome outcome; /* of the last run */
   char first[RUN_UUID_MAX];   /* the run of all cases; "" = none was begun */
-  const char *busy;           /* who was at work when the run began; NULL = nobody */
-  uint64_t busy_gpus;         /* bit i: somebody was on GPU i */
+  int64_t first_number;
+  const char *busy;   /* who was at work when the run began; NULL = nobody */
+  uint64_t busy_gpus; /* bit i: somebody was on GPU i */
 };
 
 /* Wait until no other program works on a GPU, limit_ns at most; the command's target is probed anew

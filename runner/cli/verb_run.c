@@ -248,6 +248,28 @@ static enum status verb_run_show_judged(const struct run_request *request, const
   return status;
 }
 
+/* Below the line of a run whose result is not shown: where it is, and what reads it. */
+static void verb_run_say_judged(const struct health *health, const struct run_request *request,
+                                const char *scenario, int code) {
+  struct arena *arena = &health->command->arena;
+  struct common_options common = *request->common;
+  const int64_t number = health->first_number;
+  const int64_t last = health->outcome.number;
+  if (!request->unshown || request->unkept) {
+    return;
+  }
+  common.db = request->shard != NULL ? shard_path(request->shard) : common.db;
+  say_note(&common, "run %lld of %s is in %s%s", (long long)number, scenario,
+           request->shard != NULL ? common.db : request->database,
+           last != number
+               ? arena_format(arena, "; run %lld measured some cases once more", (long long)last)
+               : "");
+  if (code != EXIT_DONE) {
+    say_next(&common, "haul explain run:%lld%s", (long long)number,
+             console_db_option(&common, arena));
+  }
+}
+
 /* Measure once more what falls short, with what was claimed, and say what came of it. */
 static int verb_run_judge(struct health *health, struct run_request *request,
                           const struct scenario *scenario, int code) {
@@ -271,7 +293,9 @@ static int verb_run_judge(struct health *health, struct run_request *request,
   if (output_layout_of(request->common->format) != LAYOUT_PAGE) {
     status = THEN(status, verb_run_show_judged(request, health->first, &err));
   }
-  return health_end(health, status == STATUS_OK ? code : worse(code, fail(request->common, &err)));
+  code = health_end(health, status == STATUS_OK ? code : worse(code, fail(request->common, &err)));
+  verb_run_say_judged(health, request, scenario->name, code);
+  return code;
 }
 
 static int verb_run_one(struct command *command, struct run_request *request, size_t i) {
@@ -417,6 +441,7 @@ static enum status verb_run_prepare(struct command *command, struct run_request 
                       command->inputs.scenarios[0]->run.verdict == RUN_VERDICT_EXPECTED;
   if (options->shard == NULL && judged) {
     RETURN_ON_ERROR(health_database(command, &request->database, scratch, err));
+    request->unkept = *scratch != NULL;
   } else if (options->shard == NULL) {
     RETURN_ON_ERROR(command_path(command, &request->database, err));
   }

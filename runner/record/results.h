@@ -67,6 +67,7 @@ struct results_run {
   int64_t started_at_ns;
   unsigned processes;   /* asked for */
   unsigned looks, look; /* of haul run --decide; else 0 */
+  int64_t repeats;      /* the run of which it measured some cases once more; 0 = none */
   size_t environment;   /* in results.environments */
   size_t selector;      /* for the caller: by which name the run was asked for */
 };

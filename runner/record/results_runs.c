@@ -127,6 +127,7 @@ static const struct row_member RUN_MEMBERS[] = {
     ROW_COLUMN(struct recorded_run, run.processes, "processes"),
     ROW_COLUMN(struct recorded_run, run.looks, "looks"),
     ROW_COLUMN(struct recorded_run, run.look, "look"),
+    ROW_COLUMN(struct recorded_run, run.repeats, "repeats"),
     ROW_COLUMN(struct recorded_run, run.fleet, "fleet"),
     ROW_COLUMN(struct recorded_run, run.slurm_nodes, "slurm_nodes"),
     {0}};

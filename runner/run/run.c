@@ -284,6 +284,7 @@ static void run_tell_outcome(const struct run_state *state, const char *uuid) {
     return;
   }
   (void)snprintf(outcome->uuid, sizeof outcome->uuid, "%s", uuid);
+  outcome->number = state->number;
   outcome->elapsed_ns = clock_now_ns() - state->started_ns;
   outcome->planned = state->total > outcome->planned ? state->total : outcome->planned;
   outcome->unmeasured += state->total - state->done;

@@ -14,6 +14,7 @@
 /* Its outcome, for the caller; of several runs in turn, the last. */
 struct run_outcome {
   char uuid[RUN_UUID_MAX]; /* "" = none was begun */
+  int64_t number;          /* in its database */
   /* Cases that hung, crashed or were corrupt, or after which a GPU took no work any more. One whose
    * worker was killed from outside counts as failed. */
   size_t broken;
@@ -32,6 +33,7 @@ struct run_request {
   const char *database; /* path */
   struct run_info info; /* but for the version and the number of processes */
   bool unshown;         /* somebody else shows what came of it */
+  bool unkept;          /* the database goes afterwards */
   bool repeated;        /* of a state of the machine that was warned of before */
   uint64_t budget_ns;   /* for measuring, in place of the scenario's; 0 = that holds */
   const volatile sig_atomic_t *interrupted;

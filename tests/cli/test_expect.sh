@@ -158,6 +158,8 @@ run_fails 2 'compares with no other runs' check --expect --fail-on regressed --d
 begin 'health: one line and an exit code; one short case is measured once more'
 HAUL_EXPECT=mine.toml run_ok run health --db health.db --only 'host_to_device'
 equal 'healthy: all 4 results are as expected for H200 of the fake driver (from 2 measurements)' "$(cat out)" 'the line'
+expect_err '^haul: run 1 of health is in health\.db$'
+reject_err 'next:'
 HAUL_EXPECT=mine.toml run_ok report limit.html --db health.db
 if grep -Eq '87\.[0-9] % of peak \(PCIe 63.02 GB/s; usable 60(.00)?\)' limit.html; then good; else bad 'no limit beside the peak'; fi
 HAUL_EXPECT=mine.toml COLUMNS=50 run run health --db narrow.db --only 'host_to_device' # a line elsewhere
@@ -167,6 +169,13 @@ HAUL_FAKE_FAULTS=slow.toml HAUL_EXPECT=mine.toml run "${slow_health[@]}" --db he
 expect_code 1
 equal 'unhealthy: gpu2, host link: 27.54 GB/s, usual 55-55.2 (host_to_device/numa0:pinned-gpu2/64MiB); gpu2 is 0000:08:00.0' \
   "$(cat out)" 'the line'
+expect_err '^haul: run 2 of health is in health\.db; run 3 measured some cases once more$'
+expect_err '^haul: next: haul explain run:2 --db health\.db$'
+run_says 1 '^short .*numa0:pinned-gpu2' check --expect=mine.toml run:3 --db health.db # which all read that it is a part
+expect_err '^haul: run 3 measured some cases of run 2 once more; run:2 has all$'
+expect_err 'run 3 is partial \(measured once more\)'
+run_ok explain run:2 --db health.db
+reject_err 'once more'
 expect_value '"4,1"' health.db "select group_concat(n) from (select count(*) n from case_run where run > 1 group by run)"
 run_says 3 '^not judged: the shipped expectations are for real GPUs, and these are simulated\. Make your own from good runs, and add --expect=mine\.toml: haul expect learn --db health\.db > mine\.toml$' \
   run health --db health.db --only 'host_to_device'
@@ -407,6 +416,7 @@ mkdir own
 TMPDIR=$scratch/own HOME=/proc XDG_DATA_HOME=/proc/none HAUL_EXPECT=mine.toml run_ok run health --only host_to_device
 expect_out '^healthy: all 4'
 expect_err 'the results are not kept: '
+reject_err 'is in '
 equal '' "$(ls -A own)" 'what is left'
 HAUL_EXPECT=mine.toml run_ok run health -q --only host_to_device --db /proc/none/results.db
 expect_out '^healthy: all 4'

@@ -3,6 +3,7 @@
 -- name: runs
 SELECT r.id, r.uuid, r.tag, s.name AS scenario, r.only_glob AS only, r.origin, r.argv,
   r.haul_version, r.started_at_ns, r.environment, r.processes, r.looks, r.look,
+  (SELECT o.id FROM run o WHERE o.uuid = r.repeats) AS repeats,
   (SELECT f.name FROM fleet f WHERE f.id = r.fleet) AS fleet,
   (SELECT f.value FROM run_fact f WHERE f.run = r.id AND f.name IN ('slurm_step_nodes', 'slurm_job_nodes')
    ORDER BY f.name DESC LIMIT 1) AS slurm_nodes
