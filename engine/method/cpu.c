@@ -90,7 +90,7 @@ static const char *pin_unsupported_reason(const struct flow *flow, const struct 
     return "method pin locks the pages of pageable memory";
   }
   if (machine->gpu_count == 0) {
-    return CASE_REASON(reason, "page locking needs a GPU driver: %.255s", machine->cuda_state);
+    return CASE_REASON(reason, "page locking needs a GPU driver: %.450s", machine->cuda_state);
   }
   return cpu_unsupported_reason(flow, machine, reason);
 }

@@ -27,7 +27,7 @@ static const char *method_endpoint_unsupported_reason(const struct flow *flow,
     return "memory of another process is copied whole or in rows, by method ce, sm or cpu";
   }
   if (memory_kinds[endpoint->memory]->needs_cuda && machine->gpu_count == 0) {
-    return CASE_REASON(reason, "%s memory needs a GPU driver: %.255s",
+    return CASE_REASON(reason, "%s memory needs a GPU driver: %.450s",
                        memory_kind_text(endpoint->memory), machine->cuda_state);
   }
   return NULL;

@@ -82,7 +82,7 @@ static const char *chase_host_unsupported_reason(const struct chase *chase,
     return "threads of a node load from host memory, in one block";
   }
   if (memory_kinds[chase->memory.memory]->needs_cuda && machine->gpu_count == 0) {
-    return CASE_REASON(reason, "%s memory needs a GPU driver: %.255s",
+    return CASE_REASON(reason, "%s memory needs a GPU driver: %.450s",
                        memory_kind_text(chase->memory.memory), machine->cuda_state);
   }
   return NULL;

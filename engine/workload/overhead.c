@@ -115,7 +115,7 @@ static const char *overhead_unsupported_reason(const struct case_def *def,
   const struct overhead *overhead = &def->work->overhead;
   if (!is_host_alone(overhead) &&
       (overhead->gpu < 0 || (uint32_t)overhead->gpu >= machine->gpu_count)) {
-    return CASE_REASON(reason, "%s is a call of a GPU's driver: %.255s",
+    return CASE_REASON(reason, "%s is a call of a GPU's driver: %.450s",
                        overhead_operation_text(overhead->operation),
                        machine->gpu_count == 0 ? machine->cuda_state : "there is no such GPU");
   }

@@ -190,7 +190,7 @@ static const char *host_unsupported_reason(const struct stream *stream,
                        memory_kind_text(stream->memory.memory));
   }
   if (kind->needs_cuda && machine->gpu_count == 0) {
-    return CASE_REASON(reason, "%s memory needs a GPU driver: %.255s",
+    return CASE_REASON(reason, "%s memory needs a GPU driver: %.450s",
                        memory_kind_text(stream->memory.memory), machine->cuda_state);
   }
   const uint32_t cpus = machine->nodes[node].cpu_count;

@@ -65,6 +65,16 @@ static bool input_plan_has(const char *globs, const char *wanted, struct arena *
   return glob != NULL;
 }
 
+/* Whether -t named tests of nvbandwidth alone, which other scenarios do not have. */
+static bool input_plan_are_tests(const char *globs, struct arena *arena) {
+  const char *glob = NULL;
+  const char *rest = globs;
+  while (rest != NULL && (glob = globs_next(&rest, arena)) != NULL &&
+         input_plan_test_name(glob) != NULL) {
+  }
+  return globs != NULL && glob == NULL;
+}
+
 /* Of the globs that selected nothing in earlier scenarios, those that selected nothing here. */
 static void input_plan_keep_unmatched(struct command *command, const char *unmatched) {
   struct arena *arena = &command->arena;
@@ -97,6 +107,10 @@ enum status input_plan_new(struct command *command, size_t i, struct plan **plan
     status = STATUS_OK;
   } else if (status == STATUS_OK) {
     input_plan_keep_unmatched(command, (*plan)->unmatched_only);
+  }
+  if (status == STATUS_NOT_FOUND && input_plan_are_tests(inputs->tests, &command->arena)) {
+    return error_prefix(
+        err, "-t selects tests of nvbandwidth, and %s has none of them: ", inputs->items[i].name);
   }
   if (status == STATUS_OK && last && command->inputs.left_out == inputs->count) {
     return error_set(err, STATUS_INVALID, "nothing in %zu scenarios matches \"%s\"", inputs->count,

@@ -115,6 +115,24 @@ static const char *copy_size(struct arena *arena, const char *text) {
              : NULL;
 }
 
+/* A mistake in a line of the text is one in the option that made it. */
+static void copy_name_places(struct command *command) {
+  enum { METHOD_LINE = 6, FROM_LINE, TO_LINE, SIZE_LINE, LINES };
+  const struct copy_options *options = command->options;
+  struct arena *arena = &command->arena;
+  const char **places = arena_array(arena, LINES, sizeof *places);
+  places[FROM_LINE] = arena_format(arena, "--from %s", options->from);
+  places[TO_LINE] = arena_format(arena, "--to %s", options->to);
+  if (options->method != NULL) {
+    places[METHOD_LINE] = arena_format(arena, "--method %s", options->method);
+  }
+  if (options->size != NULL) {
+    places[SIZE_LINE] = arena_format(arena, "--size %s", options->size);
+  }
+  command->inputs.text_places = places;
+  command->inputs.text_place_count = LINES;
+}
+
 static void verb_copy_check(struct command *command, struct argp_state *state) {
   const struct copy_options *options = command->options;
   struct arena *arena = &command->arena;
@@ -156,6 +174,7 @@ static void verb_copy_check(struct command *command, struct argp_state *state) {
                    "to = %s\n"
                    "size = %s\n%s",
                    method, from, to, size, options->both ? "direction = \"both\"\n" : "");
+  copy_name_places(command);
 }
 
 static enum status verb_copy_run(struct command *command, struct error *err) {

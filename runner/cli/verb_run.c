@@ -9,6 +9,7 @@
 #include "runner/record/selector.h"
 #include "runner/run/run.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -420,7 +421,8 @@ static enum status verb_run_resume(struct command *command, struct run_request *
       status, record_resume_find(record, uuid[0] != '\0' ? uuid : options->resume, &resumed, err));
   if (status == STATUS_OK && resumed.complete) {
     /* As after a Ctrl-C that came too late to interrupt anything. */
-    say_note(&command->common, RUN_NAME " is complete: nothing is left to measure", resumed.uuid);
+    say_note(&command->common, "run %" PRId64 " is complete: nothing is left to measure",
+             resumed.id);
     command->code = resumed.all_ok ? EXIT_DONE : EXIT_NOT_MEASURED;
   } else {
     status = THEN(status, claim_run(&request->claiming, resumed.uuid, &owner, err));

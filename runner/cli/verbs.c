@@ -164,6 +164,7 @@ enum status command_open_database(struct command *command, enum database_access 
   database_close(command->database);
   command->database = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
+  RETURN_ON_ERROR(database_check_folder(NULL, path, err));
   RETURN_ON_ERROR(database_open(path, access, &command->database, err));
   command_note_opening(command, command->database);
   return STATUS_OK;
@@ -172,6 +173,7 @@ enum status command_open_database(struct command *command, enum database_access 
 enum status command_open_query(struct command *command, struct error *err) {
   const char *path = NULL;
   RETURN_ON_ERROR(command_path(command, &path, err));
+  RETURN_ON_ERROR(database_check_folder(NULL, path, err));
   RETURN_ON_ERROR(query_open(path, &command->query, err));
   command_note_opening(command, query_database(command->query));
   return STATUS_OK;

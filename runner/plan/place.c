@@ -379,8 +379,11 @@ void pairs_resolve(struct pair_set *x, const struct endpoint_setting *from,
   const bool both =
       from_reason[0] != '\0' && to_reason[0] != '\0' && strcmp(from_reason, to_reason) != 0;
   char reason[CASE_REASON_MAX];
-  (void)snprintf(reason, sizeof reason, "%.250s%s%.250s", from_reason, both ? "; " : "",
-                 both || from_reason[0] == '\0' ? to_reason : "");
+  if (both) {
+    (void)snprintf(reason, sizeof reason, "%.250s; %.250s", from_reason, to_reason);
+  } else {
+    (void)snprintf(reason, sizeof reason, "%s", from_reason[0] != '\0' ? from_reason : to_reason);
+  }
   pairs_complain(x, -1, reason);
   for (size_t i = 0; i < from_list.count; i++) {
     for (size_t j = 0; j < to_list.count; j++) {

@@ -320,7 +320,8 @@ static enum status query_bind_guessed(struct query *query, sqlite3_stmt *stmt, i
     return query_bind_run(query, stmt, index, parameter != NULL ? parameter->value : "latest", err);
   }
   if (parameter == NULL) {
-    return error_set(err, STATUS_USAGE, "parameter %s has no value", name);
+    return error_set(err, STATUS_USAGE, "parameter %s has no value: add --param %s=VALUE", name,
+                     query_bare(name));
   }
   if (!query_bind_integer(stmt, index, parameter->value) &&
       !query_bind_real(stmt, index, parameter->value)) {

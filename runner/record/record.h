@@ -129,6 +129,7 @@ enum status record_find_run(struct record *record, const char *uuid, int64_t *ru
 /* What --resume needs of an earlier run; texts are in its arena. */
 struct resumed_run {
   struct arena arena;
+  int64_t id;
   const char *uuid;
   const char *scenario_path;
   const char *scenario_text; /* resolved: stands alone */

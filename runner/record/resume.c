@@ -4,6 +4,7 @@
 #include "runner/record/record_internal.h"
 #include "runner/record/selector.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +41,10 @@ enum status record_resume_find(struct record *record, const char *selector, stru
     return error_set(err, STATUS_NOT_FOUND, RUN_NAME " is gone", ref.uuid);
   }
   if (strcmp(resumable.origin, "measured") != 0) {
-    return error_set(err, STATUS_INVALID, RUN_NAME " was imported: there is nothing to resume",
-                     ref.uuid);
+    return error_set(err, STATUS_INVALID,
+                     "run %" PRId64 " was imported: there is nothing to resume", ref.id);
   }
+  resumable.run.id = ref.id;
   resumable.run.arena = run->arena;
   *run = resumable.run;
   return resumable.has_keys

@@ -17,6 +17,7 @@ struct input_list {
   struct input *items;
   size_t count;
   size_t left_out; /* files of folders that measure nothing by themselves */
+  const char *first_left_out;
 };
 
 static void input_add(struct input_list *list, struct input input) {
@@ -118,14 +119,19 @@ static enum status input_add_folder(struct input_list *list, const char *path, s
     if (input_has_block(files[i])) {
       input_add(list, (struct input){.name = files[i], .path = files[i]});
     } else {
-      list->left_out++;
+      list->first_left_out = list->left_out++ == 0 ? files[i] : list->first_left_out;
     }
   }
-  return list->count > before ? STATUS_OK
-                              : error_set(err, STATUS_NOT_FOUND,
-                                          "no scenario in the folder %s or below it: none of its "
-                                          "%zu *.toml files has a block to measure",
-                                          path, count);
+  return list->count > before
+             ? STATUS_OK
+             : error_set(err, STATUS_NOT_FOUND,
+                         "no scenario in the folder %s or below it: no block to "
+                         "measure in %s%s",
+                         path, files[0],
+                         count == 1
+                             ? ""
+                             : arena_format(list->arena, " and %zu more *.toml %s", count - 1,
+                                            strings_plural(count - 1, "file", "files")));
 }
 
 /* Every shipped scenario below "word/". */
@@ -247,8 +253,12 @@ int inputs_read(const struct common_options *common, const char *const *words, s
     }
   }
   if (list.left_out > 0) {
-    say_note(common, "%zu *.toml file%s without a block to measure %s left out", list.left_out,
-             strings_plural(list.left_out, "", "s"), strings_plural(list.left_out, "is", "are"));
+    const size_t more = list.left_out - 1;
+    say_note(common, "%s%s left out: no block to measure in %s", list.first_left_out,
+             more == 0 ? " is"
+                       : arena_format(&inputs->arena, " and %zu more *.toml %s are", more,
+                                      strings_plural(more, "file", "files")),
+             more == 0 ? "it" : "them");
   }
   inputs->items = list.items;
   inputs->count = list.count;
@@ -259,6 +269,7 @@ int inputs_read(const struct common_options *common, const char *const *words, s
     valid &= input_read(&inputs->items[i], inputs->overrides, inputs->override_count,
                         &inputs->scenarios[i], diagnostics) == STATUS_OK;
   }
+  diagnostics_name_places(diagnostics, inputs->text_places, inputs->text_place_count);
   say_mistakes(common, diagnostics);
   diagnostics_free(diagnostics);
   return valid ? EXIT_DONE : EXIT_USAGE;

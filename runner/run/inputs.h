@@ -36,6 +36,8 @@ struct inputs {
   struct scenario_override *overrides; /* --set and --processes, in their order */
   size_t override_count;
   const char *text; /* the one scenario, which the verb made; NULL = words name them */
+  const char *const *text_places; /* by line: the option of which it was made; NULL = none */
+  size_t text_place_count;
   struct input *items;
   struct scenario **scenarios; /* one per input */
   size_t count;

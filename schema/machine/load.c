@@ -360,7 +360,9 @@ static enum status machine_load_root(const struct machine_loader *loader,
 enum status machine_file_parse(const char *text, size_t length, const char *path,
                                struct machine *machine, struct error *err) {
   struct toml_document *document = NULL;
-  RETURN_ON_ERROR(toml_parse(text, length, path, &document, err));
+  if (toml_parse(text, length, path, &document, err) != STATUS_OK) {
+    return error_prefix(err, "not a valid machine file (haul env --save FILE writes one): ");
+  }
   memset(machine, 0, sizeof *machine);
   (void)snprintf(machine->source, sizeof machine->source, "%s", path);
   struct machine_loader loader = {.path = path, .machine = machine, .err = err};

@@ -48,6 +48,18 @@ const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, s
   return &diagnostics->items[i].diagnostic;
 }
 
+void diagnostics_name_places(struct diagnostics *diagnostics, const char *const *places,
+                             size_t count) {
+  for (size_t i = 0; i < diagnostics->count; i++) {
+    struct diagnostic *item = &diagnostics->items[i].diagnostic;
+    const unsigned line = item->error.position.line;
+    if (line > 0 && line < count && places[line] != NULL) {
+      item->error.position = (struct position){places[line], 0, 0};
+      item->source_line = NULL;
+    }
+  }
+}
+
 /* Diagnostics of one line share a copy of it: a line may be megabytes long. */
 static const char *diagnostics_keep_line(struct diagnostics *diagnostics,
                                          const struct source *source, unsigned line) {

@@ -93,6 +93,11 @@ static bool range_read_parts(struct reader *reader, const struct toml_node *node
   }
   bool good = value_read(reader, &end, from, &range->from);
   good = value_read(reader, &end, to, &range->to) && good;
+  const bool is_number = field->type == FIELD_NUMBER;
+  if (good && (is_number ? range->from.number > range->to.number
+                         : range->from.integer > range->to.integer)) {
+    good = range_refuse(reader, node->span, field, "from is greater than to");
+  }
   if (factor != NULL) {
     good = range_read_factor(reader, field, factor, &range->factor) && good;
   } else {
@@ -168,9 +173,6 @@ bool range_read(struct reader *reader, const struct field *field, const struct t
     return false;
   }
   const bool is_number = field->type == FIELD_NUMBER;
-  if (is_number ? range.from.number > range.to.number : range.from.integer > range.to.integer) {
-    return range_refuse(reader, node->span, field, "from is greater than to");
-  }
   const bool from_zero = is_number ? !(range.from.number > 0) : range.from.integer == 0;
   if (range.factor > 0 && from_zero) {
     return range_refuse(reader, node->span, field, "a range by factor cannot start at 0");

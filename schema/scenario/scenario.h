@@ -101,6 +101,10 @@ size_t diagnostics_count(const struct diagnostics *diagnostics);
  * is valid. */
 size_t diagnostics_mistakes(const struct diagnostics *diagnostics);
 const struct diagnostic *diagnostics_at(const struct diagnostics *diagnostics, size_t i);
+/* A text whose line i was made of `places[i]`, NULL = of nothing: its diagnostics name that place
+ * instead of the line. The places outlive the list. */
+void diagnostics_name_places(struct diagnostics *diagnostics, const char *const *places,
+                             size_t count);
 /* Print as compilers do: file:line:column: error: ..., the line, a caret, the help. Control
  * characters are escaped; the caret is at the right place after tabs and wide characters. width: of
  * the terminal, into which all but the line is wrapped; 0 = there is none. */

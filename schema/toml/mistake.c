@@ -295,6 +295,34 @@ static bool toml_explain_word(const struct toml_pair *pair, struct strbuf *messa
   return last > pair->value;
 }
 
+/* The line of the same table above the mistake that defines the key; 0 = none that begins so. */
+static unsigned toml_find_first(const struct toml_pair *pair, const char *text, unsigned before) {
+  unsigned first = 0;
+  const char *line = text;
+  for (unsigned number = 1; number < before; number++) {
+    const char *at = line + strspn(line, " \t");
+    const char *behind = at + pair->key_length;
+    if (at[0] == '[') {
+      first = 0;
+    } else if (strncmp(at, pair->key, (size_t)pair->key_length) == 0 &&
+               behind[strspn(behind, " \t")] == '=') {
+      first = number;
+    }
+    line = strchr(line, '\n') + 1;
+  }
+  return first;
+}
+
+static bool toml_explain_duplicate(const struct toml_pair *pair, const char *text, unsigned line,
+                                   struct strbuf *message) {
+  const unsigned first = toml_find_first(pair, text, line);
+  strbuf_printf(message, "duplicate key \"%.*s\": define it once", pair->key_length, pair->key);
+  if (first > 0) {
+    strbuf_printf(message, " (line %u has it, too)", first);
+  }
+  return true;
+}
+
 void toml_explain(const char *description, const char *text, size_t length, struct toml_span *span,
                   struct strbuf *message) {
   char construct[64];
@@ -311,7 +339,9 @@ void toml_explain(const char *description, const char *text, size_t length, stru
   struct toml_pair pair;
   if (toml_find_pair(text, length, span, &pair) &&
       ((strcmp(construct, "key-value pair") == 0 && toml_explain_list(&pair, message)) ||
-       (strcmp(construct, "boolean") == 0 && toml_explain_word(&pair, message)))) {
+       (strcmp(construct, "boolean") == 0 && toml_explain_word(&pair, message)) ||
+       (strstr(construct, "key") != NULL && strstr(problem, "redefine") != NULL &&
+        toml_explain_duplicate(&pair, text, span->line, message)))) {
     return;
   }
   for (size_t i = 0; i < COUNT_OF(known); i++) {

@@ -30,8 +30,10 @@ for place in hst gpux gpu0: 'gpu0"' gpu,1 numa-1; do
 done
 run_fails 2 "size needs a size, .*, not \"1 GiB\"" copy --from host --to gpu0 --size '1 GiB'
 run_fails 2 'did you mean "pinned"' copy --from host:pined --to gpu0
-run_fails 2 '^haul copy --print:9:8: error: size: invalid value' copy --from host --to gpu0 --size 1G
+run_fails 2 '^--size 1G: error: size: invalid value' copy --from host --to gpu0 --size 1G
 expect_err 'did you mean "1GiB"'
+run_fails 2 '^--method cee: error: method: invalid value' copy --from host --to gpu0 --method cee
+run_fails 2 '^--to gpu0:pined: error: to.memory: invalid value' copy --from host --to gpu0:pined
 
 small=(--set measure.max_time=1ms --set measure.settle_time=off)
 begin 'a copy is measured, recorded and resumed like any run'

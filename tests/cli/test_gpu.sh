@@ -63,7 +63,7 @@ expect_value 1 sampled.db 'select count(*) > 0 from telemetry'
 begin 'GPUs are measured'
 run_ok run gpu.toml --db ok.db
 run_ok run --resume latest --db ok.db
-expect_err '^haul: run:[0-9a-f]{20} is complete: nothing is left to measure$'
+expect_err '^haul: run [0-9]+ is complete: nothing is left to measure$'
 expect_value 8 ok.db "select count(*) from v_case where status = 'ok'"
 expect_value 1 ok.db 'select simulated from v_run'
 expect_value 1 ok.db "select count(*) > 0 from check_result where name = 'throttling'"
@@ -79,10 +79,15 @@ reject_out 'nvidia-smi'
 printf '[fake.noise]\nsed = 7\n' >typo.toml
 HAUL_FAKE_FAULTS=$scratch/typo.toml run_fails 3 'typo\.toml:2:7: unknown key "sed" in \[fake\.noise\]' run gpu.toml --db typo.db
 reject_err 'nvidia-smi'
+printf '[fake]\nsed = 7\n' >typo.toml # the reason to skip is a long list, and whole
+HAUL_FAKE_FAULTS=$scratch/typo.toml run run quick --only '*host*' --db long.db
+expect_value 0 long.db "select count(*) from v_run_case where status = 'skipped' and reason not like '%, disturbance%'"
 expect_value 'failed 0' typo.db "select status || ' ' || (reason not like '%typo.toml%') from v_run"
 
 begin 'no machine to plan for'
 run_error 2 'the machine file nope\.toml.*: No such file' plan quick --machine nope.toml
+echo '<p>µ' >page.html
+run_error 2 'page\.html:1:4: not a valid machine file \(haul env --save FILE writes one\): characters outside ASCII' plan quick --machine page.html
 run_error 2 'this is a directory, not a file' plan quick --machine "$scratch"
 
 begin 'a crash inside the driver'

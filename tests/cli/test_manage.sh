@@ -74,9 +74,9 @@ run_error 2 'run 1 is in the baseline good' delete run:1 run:2 --yes --db a.db
 expect_value 3 a.db 'select count(*) from run'
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   begin 'a message is as wide as the terminal, and one line elsewhere'
-  run_fails 2 'there are no results at .*/nowhere/a.db yet: haul run makes some, and --db names another database$' list --db "$PWD/nowhere/a.db"
+  run_fails 2 'the folder .*/nowhere for a.db does not exist: create it, or name another database with --db$' list --db "$PWD/nowhere/a.db"
   script -qec "'$haul' list --db '$PWD/nowhere/a.db'" /dev/null >out 2>&1 # of 80 columns
-  expect_out '^      .*names another database'
+  expect_out '^      .*name another database'
   equal '' "$(grep -v -e "$PWD" out | grep -E '.{81,}')" 'longer lines'
   long=$(printf '%080d' 0).db
   script -qec "'$haul' run '$small' --db $long" /dev/null >out 2>&1 # a command is not broken

@@ -42,6 +42,9 @@ plan_of 'host_to_device_memcpy_ce device_to_host_memcpy_ce device_local_copy ' n
 plan_of 'host_to_device_memcpy_ce device_to_host_memcpy_ce device_local_copy ' nvbandwidth --test 0,1 --testcase device_local_copy
 plan_of 'host_to_device_memcpy_sm ' -t 16 nvbandwidth
 run_fails 2 'tests 0 to 43' plan nvbandwidth -t 44
+run_error 2 '-t selects tests of nvbandwidth, and quick.toml has none of them: no block .*there are blocks "host_to_device"' \
+  plan quick --machine "$machine" -t 1
+run_error 2 ' error: no block and no case matches "device_local_cpoy"; did you mean' plan nvbandwidth --machine "$machine" -t device_local_cpoy
 run_fails 2 'give --test or --only, not both' plan nvbandwidth -t 0 --only '*gpu0*'
 run_error 2 'did you mean "device_local_copy"' plan nvbandwidth --machine "$machine" -t device_local_cpoy
 

@@ -95,7 +95,7 @@ TEST(parameters_are_bound, struct opened *opened) {
              "processes\r\n1\r\n");
   assert_csv(opened->query, "select typeof(:i), typeof($r), typeof(@t)", values, 3,
              "typeof(:i),typeof($r),typeof(@t)\r\ninteger,real,text\r\n");
-  assert_refused(opened->query, "select :x", STATUS_USAGE, ":x has no value");
+  assert_refused(opened->query, "select :x", STATUS_USAGE, ":x has no value: add --param x=VALUE");
   assert_refused(opened->query, "select :x, :y", STATUS_USAGE, "");
   assert_refused(opened->query, "select ?", STATUS_USAGE, "");
   assert_fails(run(opened->query, "select 1", &first, 1, NULL, err), STATUS_USAGE, err,

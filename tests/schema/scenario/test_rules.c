@@ -40,6 +40,8 @@ static const struct mistake mistakes[] = {
     {BLOCK "@sise = 1\n", "unknown key \"sise\"", "size"},
     {"[[stream]]\nname = \"s\"\n@opp = \"copy\"\nsize = 4096\n", "unknown key \"opp\"", "op"},
     {"[[@transfers]]\nname = \"x\"\n", "unknown key \"transfers\"", "[[transfer]]"},
+    {"[[@copy]]\nname = \"x\"\n", "unknown key \"copy\"", "[[transfer]]"},
+    {SIZED "@repeat = 3\n", "unknown key \"repeat\"", "iterations"},
     {"[measure]\n@warmpu = 1\n" SIZED, "unknown key \"warmpu\"", "warmup"},
     {"[measure]\nmax_time = @20\n" SIZED, "20 lacks a unit", NULL},
     {"[measure]\nmax_time = @\"20 ms\"\n" SIZED, "\"20 ms\"", "20ms"},
@@ -517,6 +519,15 @@ TEST(what_was_meant_is_written_out) {
     assert_contains(diagnostics_at(diagnostics, 0)->error.message, lines[i].message);
     assert_string_equal(diagnostics_at(diagnostics, 0)->expected, lines[i].expected);
   }
+}
+
+TEST(a_range_has_all_its_mistakes_at_once) {
+  SCOPED(diagnostics_free_at)
+  struct diagnostics *diagnostics =
+      must_refuse(HEAD BLOCK "size = { from = 2, to = 1, factor = 1 }\n");
+  assert_int_equal(diagnostics_count(diagnostics), 2);
+  assert_non_null(strstr(diagnostics_at(diagnostics, 0)->error.message, "from is greater than to"));
+  assert_non_null(strstr(diagnostics_at(diagnostics, 1)->error.message, "factor must be a number"));
 }
 
 TEST(ten_mistakes_are_ten_complaints_in_order) {

@@ -90,7 +90,9 @@ struct rejection {
 
 TEST(bad_text_has_one_positioned_error) {
   static const struct rejection rejections[] = {
-      {"a = 1\na = 2\n", 0, 2, 5, "duplicate key"},
+      {"a = 1\na = 2\n", 0, 2, 5, "duplicate key \"a\": define it once (line 1 has it, too)"},
+      {"ab = 1\n[t]\nb = 0\n  a = 1\na = 2\n", 0, 5, 5, "\"a\": define it once (line 4 has it"},
+      {"a = 1\n[t]\nb = { a = 1, a = 2 }\n", 0, 3, 18, "duplicate key \"a\": define it once"},
       {"a = 1\nb = \"x", 0, 2, 5, "unclosed text: missing \""},
       {"a = 'b'\nc = 'x\nd = 1", 0, 2, 5, "unclosed text: missing ' at the end of the line"},
       {"a = \"\"\"x\n\ny = \"z\"\n", 0, 1, 5, "unclosed text: missing \"\"\""},
