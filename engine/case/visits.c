@@ -21,6 +21,15 @@ struct series {
   double ns, low_ns, high_ns;
 };
 
+bool visits_are_allowed(const struct measure *measure) {
+  enum { INTERVAL_TRIALS_MIN = 6 };
+  return measure->min_time_ns == 0 && measure->trials_max >= INTERVAL_TRIALS_MIN;
+}
+
+bool visits_follow(const struct measure *measure) {
+  return measure->trials_min >= measure->trials_max;
+}
+
 void visits_shorten(struct measure *measure, uint32_t iterations) {
   measure->max_time_ns /= 4;
   if (measure->trials_min > VISITS_VOTES) {

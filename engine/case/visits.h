@@ -107,6 +107,12 @@ struct visits_found {
   double disturbed_most;  /* how much slower than the undisturbed time the slowest took, relative */
 };
 
+/* Whether a case may have other visits by its scenario. One that asks for a certain time was
+ * measured as asked; fewer than six trials never have an interval that could be narrow enough. */
+bool visits_are_allowed(const struct measure *measure);
+/* Whether it asks for a certain number of trials: it has other visits beside others alone. */
+bool visits_follow(const struct measure *measure);
+
 /* What a later visit measures of a case, of which a trial of the first visit had so many
  * iterations: half of all, but that trials of less than VISITS_LONG_TRIAL_NS stay. No fewer
  * iterations: single copies of a case may differ by 1 % in turns, both ways by 4 %, and one alone

@@ -48,13 +48,9 @@ static void verb_show_print_shipped(const char *text, size_t length) {
 
 /* Whether the file as it was read says all: nothing came from another file or from --set. */
 static bool verb_show_is_whole(const struct run_scenario *recorded) {
-  struct scenario *scenario = NULL;
-  struct diagnostics *diagnostics = diagnostics_new();
-  const bool whole = scenario_parse_recorded(recorded->text, recorded->path, NULL, 0, &scenario,
-                                             diagnostics) == STATUS_OK &&
-                     strcmp(scenario->resolved, recorded->resolved) == 0;
+  struct scenario *scenario = scenario_find_recorded(recorded->text, recorded->path);
+  const bool whole = scenario != NULL && strcmp(scenario->resolved, recorded->resolved) == 0;
   scenario_free(scenario);
-  diagnostics_free(diagnostics);
   return whole;
 }
 
@@ -117,18 +113,6 @@ static const char *verb_show_incomplete(struct command *command, int64_t run,
                   : "");
 }
 
-/* Its measure.settle_time, 0 = not known: it was imported, or another version wrote it. */
-static uint64_t verb_show_settle_ns(const struct run_scenario *recorded) {
-  struct scenario *scenario = NULL;
-  struct diagnostics *diagnostics = diagnostics_new();
-  const enum status status =
-      scenario_parse_recorded(recorded->resolved, recorded->path, NULL, 0, &scenario, diagnostics);
-  const uint64_t settle_ns = status == STATUS_OK ? scenario->run.settle_ns : 0;
-  scenario_free(scenario);
-  diagnostics_free(diagnostics);
-  return settle_ns;
-}
-
 static enum status verb_show_result(struct command *command, struct error *err) {
   SCOPED(expectations_fini) struct expectations expectations = {0};
   if (!expectations_open(&expectations, &command->common, command->expect)) {
@@ -147,7 +131,9 @@ static enum status verb_show_result(struct command *command, struct error *err) 
   status = THEN(status, run_scenario_read(query_database(command->query), run.id, &command->arena,
                                           &recorded, err));
   view.simulated = recorded.simulated;
-  view.settle_ns = status == STATUS_OK ? verb_show_settle_ns(&recorded) : 0;
+  struct scenario *scenario =
+      status == STATUS_OK ? scenario_find_recorded(recorded.resolved, recorded.path) : NULL;
+  view.scenario = scenario;
   view.skipped_command =
       arena_format(&command->arena, "haul query --saved skipped%s%s",
                    strcmp(command->words[0], "latest") == 0
@@ -157,6 +143,7 @@ static enum status verb_show_result(struct command *command, struct error *err) 
   view.lead = status == STATUS_OK ? verb_show_title(&command->arena, run.id, &recorded) : NULL;
   view.incomplete = status == STATUS_OK ? verb_show_incomplete(command, run.id, &recorded) : NULL;
   status = THEN(status, expectations_show_run(&view, command->query, command->words[0], NULL, err));
+  scenario_free(scenario);
   (void)fflush(stdout);
   if (command->common.verbose && output_layout_of(command->common.format) == LAYOUT_PAGE) {
     status = THEN(

@@ -13,6 +13,7 @@
 #include "runner/render/plot/curves.h"
 #include "runner/render/plot/machine_drawing.h"
 #include "runner/render/result/run_result.h"
+#include "schema/scenario/scenario.h"
 
 #include <inttypes.h>
 
@@ -155,10 +156,16 @@ static enum status report_put_results(struct report *report, size_t i, struct re
     results.trend = &trend;
     results.spread = &spread;
   }
-  const struct run_result_options how = {.sums = report->request->sums};
+  const struct result_set *recorded = &run->parts[RUN_PART_SCENARIO];
+  const char *resolved = result_set_optional(recorded, 0, "resolved");
+  struct scenario *scenario =
+      resolved != NULL ? scenario_find_recorded(resolved, result_set_text(recorded, 0, "path"))
+                       : NULL;
+  const struct run_result_options how = {.sums = report->request->sums, .scenario = scenario};
   if (status == STATUS_OK) {
     run_result_print(cases, flows_wanted ? &flows : NULL, &how, &results.document);
   }
+  scenario_free(scenario);
   page_results_fini(&results);
   if (cases->row_count > 0) {
     const char *file = arena_format(&report->arena, "haul-run-%s.csv", run->number);

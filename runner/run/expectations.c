@@ -61,7 +61,7 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
   const struct run_result_options how = {.sums = view->sums,
                                          .brief = view->brief && !common->verbose && !view->sums,
                                          .answer = true,
-                                         .settle_ns = view->settle_ns,
+                                         .scenario = view->scenario,
                                          .skipped_command = view->skipped_command};
   if (status == STATUS_OK) {
     document_begin(&document, &table, err);

@@ -5,6 +5,8 @@
 #include "runner/console/console.h"
 #include "runner/expect/judge.h"
 
+struct scenario; /* schema/scenario/scenario.h */
+
 struct expectations {
   struct expect_set set;
   struct expect_file *files[EXPECT_FILES_MAX]; /* those of the set, owned */
@@ -20,13 +22,13 @@ void expectations_fini(struct expectations *expectations);
 struct result_view {
   const struct common_options *common;
   const struct expectations *expectations;
-  const struct row_sink *rows; /* where it goes unless people read it */
-  bool sums;                   /* of the cells of matrices of rates */
-  bool brief;                  /* one line for a block whose places agree, unless verbose */
-  const char *lead;            /* above the blocks: which run it is; NULL = nothing */
-  bool simulated;              /* which is said below that */
-  const char *incomplete;      /* below that: what lacks, and how to go on; NULL = nothing */
-  uint64_t settle_ns;          /* these as of struct run_result_options */
+  const struct row_sink *rows;     /* where it goes unless people read it */
+  bool sums;                       /* of the cells of matrices of rates */
+  bool brief;                      /* one line for a block whose places agree, unless verbose */
+  const char *lead;                /* above the blocks: which run it is; NULL = nothing */
+  bool simulated;                  /* which is said below that */
+  const char *incomplete;          /* below that: what lacks, and how to go on; NULL = nothing */
+  const struct scenario *scenario; /* these as of struct run_result_options */
   const char *skipped_command;
 };
 

@@ -156,7 +156,7 @@ int run_show(const struct run_state *state, const char *uuid, const char *resume
       request->result,
       request->sums,
       .brief = true,
-      .settle_ns = plan->scenario->run.settle_ns,
+      .scenario = plan->scenario,
       .skipped_command =
           arena_format(&arena, "haul query --saved skipped%s", console_db_option(common, &arena))};
   enum status status = query_open(database, &query, &err);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTERVAL_TRIALS_MIN = 6 };
 static const struct visits_found VISITED_ONCE = {.visits = 1};
 
 void settle_init(struct settle *settle, const struct plan *plan, bool doubted) {
@@ -42,15 +41,12 @@ static struct settle_case *settle_find(struct settle *settle, uint32_t process, 
 }
 
 static bool settle_may_visit(const struct settle *settle, size_t case_index) {
-  const struct measure *measure = &settle->plan->cases[case_index].def.measure;
-  const bool as_asked = measure->min_time_ns > 0 || measure->trials_max < INTERVAL_TRIALS_MIN;
-  return settle->wanted && (settle->doubted || !as_asked);
+  return settle->wanted &&
+         (settle->doubted || visits_are_allowed(&settle->plan->cases[case_index].def.measure));
 }
 
-/* Whether its scenario asks for a certain number of trials: it has other visits beside others. */
 static bool settle_follows(const struct settle *settle, size_t case_index) {
-  const struct measure *measure = &settle->plan->cases[case_index].def.measure;
-  return !settle->doubted && measure->trials_min >= measure->trials_max;
+  return !settle->doubted && visits_follow(&settle->plan->cases[case_index].def.measure);
 }
 
 static void *settle_append(void *items, size_t count, const void *more, size_t more_count,

@@ -331,6 +331,10 @@ const char *block_name(const struct block *block) {
   return block->name;
 }
 
+const char *block_scope(const struct block *block, const char *key) {
+  return slot_entry(block, 0, key) != NULL ? block->name : "measure";
+}
+
 size_t block_setting_count(const struct block *block) {
   return block->setting_count;
 }

@@ -524,3 +524,11 @@ enum status scenario_parse_recorded(const char *text, const char *path,
   return scenario_parse_text(text, strlen(text), path, true, overrides, override_count, scenario,
                              diagnostics);
 }
+
+struct scenario *scenario_find_recorded(const char *text, const char *path) {
+  struct scenario *scenario = NULL;
+  struct diagnostics *diagnostics = diagnostics_new();
+  const enum status status = scenario_parse_recorded(text, path, NULL, 0, &scenario, diagnostics);
+  diagnostics_free(diagnostics);
+  return status == STATUS_OK ? scenario : NULL;
+}

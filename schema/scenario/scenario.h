@@ -130,9 +130,14 @@ enum status scenario_parse_recorded(const char *text, const char *path,
                                     const struct scenario_override *overrides,
                                     size_t override_count, struct scenario **scenario,
                                     struct diagnostics *diagnostics) CHECK_RESULT;
+/* The same without --set; NULL = it cannot be read, as another version wrote it. */
+struct scenario *scenario_find_recorded(const char *text, const char *path);
 void scenario_free(struct scenario *scenario);
 
 const char *block_name(const struct block *block);
+/* What --set names where that key of [measure] is to change for a block: "measure", or the block,
+ * which has a value of its own. */
+const char *block_scope(const struct block *block, const char *key);
 /* The product of the axes, with zip applied; of all blocks together at most
  * SCENARIO_SETTINGS_MAX. */
 size_t block_setting_count(const struct block *block);

@@ -253,7 +253,7 @@ struct result_remarks {
   struct arena *arena; /* borrowed */
   const struct run_row **rows;
   size_t count;
-  uint64_t settle_ns; /* as of struct run_result_options */
+  const struct scenario *scenario; /* as of struct run_result_options */
   /* The remark on cases whose trials ended so, with that noise or visited; NULL = none
    */
   const char *stops[stop_name_count][REMARK_COUNT];

@@ -3,7 +3,10 @@
 
 #include "engine/base/strings.h"
 #include "engine/base/units.h"
+#include "engine/case/visits.h"
 #include "runner/table/text.h"
+#include "schema/scenario/scenario.h"
+#include "schema/scenario/setting.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -203,15 +206,108 @@ static const char *remarks_lengths(struct arena *arena, const struct noisy *nois
                                   : arena_format(arena, "%s to %s ms", least, most);
 }
 
+/* How a scenario asks to measure a case, as far as it is known. */
+struct asked {
+  const struct block *block; /* NULL: it is not known */
+  struct setting setting;    /* the first of it */
+};
+
+static struct asked remarks_asked(const struct result_remarks *remarks, const struct run_row *row) {
+  const struct scenario *scenario = remarks->scenario;
+  const char *name = row->same_block != NULL ? row->same_block : row->block;
+  const size_t count = scenario != NULL ? scenario->block_count : 0;
+  const size_t at = FIRST_OF(i, count, strcmp(block_name(scenario->blocks[i]), name) == 0);
+  struct asked asked = {.block = at < count ? scenario->blocks[at] : NULL};
+  if (asked.block != NULL) {
+    block_setting(asked.block, 0, &asked.setting);
+  }
+  return asked;
+}
+
+static bool asked_follows(const struct asked *asked) {
+  return asked->block != NULL && visits_follow(&asked->setting.measure);
+}
+
+/* The key that ended the trials. */
+static const char *asked_key(const struct asked *asked, enum stop stop) {
+  const struct measure *measure = &asked->setting.measure;
+  return stop == STOP_TRIALS                                                        ? "trials.max"
+         : measure->min_time_ns > 0 && measure->min_time_ns <= measure->max_time_ns ? "min_time"
+                                                                                    : "max_time";
+}
+
+/* Options to change a key for some blocks. Those without a value of their own have [measure]'s. Of
+ * several others, which may have long names, all blocks of their kind are changed. */
+struct key_options {
+  const char *key;
+  struct key_scope {
+    const char *name; /* "measure", a block or a kind */
+    enum case_kind kind;
+  } scopes[case_kind_name_count + 1];
+  size_t count;
+};
+
+static void options_add(struct key_options *options, const struct asked *asked, const char *key) {
+  const char *name = asked->block != NULL ? block_scope(asked->block, key) : "measure";
+  const enum case_kind kind =
+      strcmp(name, "measure") == 0 ? case_kind_name_count : asked->setting.kind;
+  const size_t at = FIRST_OF(i, options->count, options->scopes[i].kind == kind);
+  struct key_scope *scope = &options->scopes[at];
+  options->key = key;
+  options->count += at == options->count;
+  const bool first = scope->name == NULL || strcmp(scope->name, name) == 0;
+  *scope = (struct key_scope){first ? name : case_kind_text(kind), kind};
+}
+
+/* "--set measure.max_time=TIME --set up.max_time=TIME" */
+static const char *options_words(struct arena *arena, const struct key_options *options) {
+  const char *value = strcmp(options->key, "trials.max") == 0 ? "N" : "TIME";
+  const char *words = "";
+  for (size_t i = 0; i < options->count; i++) {
+    words = arena_join(
+        arena, words, " ",
+        arena_format(arena, "--set %s.%s=%s", options->scopes[i].name, options->key, value));
+  }
+  return words;
+}
+
+/* "--set measure.settle_time=8s (now 2s)" */
+static const char *remarks_longer_settle_time(const struct result_remarks *remarks) {
+  /* A case has at most twelve visits (VISITS_MAX), and those that are not settled have had three or
+   * more. */
+  static const uint64_t LONGER = 4;
+  struct arena *arena = remarks->arena;
+  const char *option = "--set measure.settle_time=";
+  if (remarks->scenario == NULL) {
+    return arena_format(arena, "%sTIME", option);
+  }
+  const uint64_t settle_ns = remarks->scenario->run.settle_ns;
+  return settle_ns == 0 ? arena_format(arena, "%sauto (now off)", option)
+         : settle_ns == UINT64_MAX
+             ? arena_format(arena, "%sTIME (now auto: as long as all cases once, and at least 5 s)",
+                            option)
+             : arena_format(arena, "%s%s (now %s)", option,
+                            units_format_duration(LONGER * settle_ns, UNITS_TEXT),
+                            units_format_duration(settle_ns, UNITS_TEXT));
+}
+
+/* Whether a case that was measured once could have been measured again, later. */
+static bool remarks_may_be_visited(const struct result_remarks *remarks, const struct run_row *row,
+                                   const struct asked *asked) {
+  return asked->block != NULL && visits_are_allowed(&asked->setting.measure) &&
+         !visits_follow(&asked->setting.measure) &&
+         (remarks->scenario->run.settle_ns == 0 || strings_equal(row->settled, "budget"));
+}
+
 /* What the noise was like, and what helps: more trials only where they differ by chance. */
 static const char *remarks_describe_noise(const struct result_remarks *remarks,
-                                          const struct noisy *noisy, bool few) {
+                                          const struct noisy *noisy, bool few, const char *option,
+                                          bool later) {
   struct arena *arena = remarks->arena;
   const bool time = noisy->stop == STOP_TIME;
   const char *start = time ? "More time" : "More trials";
   const char *help = time ? "helps" : "help";
   const char *not = time ? "does not help" : "do not help";
-  const char *option = time ? "--set measure.max_time=TIME" : "--set measure.trials.max=N";
   const char *size = result_percent(arena, noisy->percent);
   switch (noisy->noise) {
   case NOISE_UNKNOWN:
@@ -221,9 +317,12 @@ static const char *remarks_describe_noise(const struct result_remarks *remarks,
     return arena_format(arena, "The noise is random. %s %s: %s", start, help, option);
   case NOISE_DIPS:
     return arena_format(
-        arena, "Dips of %s, up to %s %% slower, as when other programs use %s. %s %s.",
+        arena, "Dips of %s, up to %s %% slower, as when other programs use %s. %s %s.%s",
         remarks_lengths(arena, noisy), size,
-        noisy->on_host ? "the host's memory or processors" : "the GPU or its links", start, not );
+        noisy->on_host ? "the host's memory or processors" : "the GPU or its links", start, not,
+        later ? arena_around(
+                    arena, " Measuring again later may: ", remarks_longer_settle_time(remarks), "")
+              : "");
   case NOISE_TWO_MODES:
     return arena_format(arena,
                         "Trials have two modes, up to %s %% apart. The median may be in either. "
@@ -240,22 +339,6 @@ static const char *remarks_describe_noise(const struct result_remarks *remarks,
   return arena_format(arena, "%s may help: %s", start, option);
 }
 
-/* "--set measure.settle_time=8s (now 2s)" */
-static const char *remarks_longer_settle_time(struct arena *arena, uint64_t settle_ns) {
-  /* A case has at most twelve visits (VISITS_MAX), and those that are not settled have had three or
-   * more. */
-  static const uint64_t LONGER = 4;
-  const char *option = "--set measure.settle_time=";
-  if (settle_ns == UINT64_MAX) {
-    return arena_format(arena, "%sTIME (now auto: as long as all cases once, and at least 5 s)",
-                        option);
-  }
-  return settle_ns == 0 ? arena_format(arena, "%sTIME", option)
-                        : arena_format(arena, "%s%s (now %s)", option,
-                                       units_format_duration(LONGER * settle_ns, UNITS_TEXT),
-                                       units_format_duration(settle_ns, UNITS_TEXT));
-}
-
 /* Whether more visits may give it an undisturbed rate. Beside copies the other way it drifts for
  * longer than a run lasts (docs/MEASURE.md). */
 static bool remarks_needs_time(const struct run_row *row) {
@@ -269,12 +352,18 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
   double most = 0;
   size_t known = 0;
   bool more_time = false;
+  struct key_options fixed = {.key = ""}; /* of cases that are visited beside others alone */
   for (size_t i = 0; i < remarks->count; i++) {
     const struct run_row *row = remarks->rows[i];
     if (remarks_stop_of(row) == noisy->stop && remarks_noise_of(row) == noisy->noise) {
       most = fmax(most, row->visits / row->processes);
       known += row->undisturbed_ns > 0;
-      more_time = more_time || remarks_needs_time(row);
+      const struct asked asked = remarks_asked(remarks, row);
+      if (remarks_needs_time(row) && asked_follows(&asked)) {
+        options_add(&fixed, &asked, "trials.max");
+      } else {
+        more_time = more_time || remarks_needs_time(row);
+      }
     }
   }
   const char *agree =
@@ -283,11 +372,19 @@ static const char *remarks_describe_visits(const struct result_remarks *remarks,
           ? "agree on an undisturbed rate"
           : arena_format(remarks->arena, "agree on an undisturbed rate for %zu of %zu", known,
                          noisy->count);
-  const char *option =
-      more_time ? remarks_longer_settle_time(remarks->arena, remarks->settle_ns) : NULL;
+  const char *help =
+      more_time ? arena_around(remarks->arena,
+                               " More time may help: ", remarks_longer_settle_time(remarks), "")
+      : fixed.count > 0
+          ? arena_around(remarks->arena,
+                         " A case with a fixed number of trials is measured again only beside "
+                         "others. To measure it as often: ",
+                         options_words(remarks->arena, &fixed), "")
+      : known < noisy->count ? " More time does not help. Processes at other times may: "
+                               "--processes 3 --pause 10min"
+                             : "";
   return arena_format(remarks->arena, "Noisy: measured up to %.0f times. The fastest trials %s.%s",
-                      most, agree,
-                      arena_around(remarks->arena, " More time may help: ", option, ""));
+                      most, agree, help);
 }
 
 /* How far the trials of all cases that ended so came, and what would have helped. */
@@ -303,6 +400,8 @@ static const char *remarks_describe(const struct result_remarks *remarks,
   const struct run_row *widest = NULL;
   bool several = false; /* processes: then +/- is the range between them */
   bool few = true;
+  bool later = false;
+  struct key_options options = {.key = ""};
   for (size_t i = 0; i < remarks->count; i++) {
     const struct run_row *row = remarks->rows[i];
     if (remarks_stop_of(row) != noisy->stop || remarks_noise_of(row) != noisy->noise) {
@@ -311,15 +410,21 @@ static const char *remarks_describe(const struct result_remarks *remarks,
     several = several || row->processes > 1;
     few = few && isnan(result_spread(row));
     widest = result_wider(widest, row);
+    const struct asked asked = remarks_asked(remarks, row);
+    options_add(&options, &asked, asked_key(&asked, noisy->stop));
+    later = later || remarks_may_be_visited(remarks, row, &asked);
   }
   const char *reached =
       several ? " in some processes"
       : few   ? ": too few for a 95 % interval"
               : arena_format(remarks->arena, ": %s%s", noisy->count > 1 ? "up to " : "",
                              result_within(remarks->arena, widest));
-  return arena_format(remarks->arena, "Precision target missed%s %s. %s", reached,
-                      noisy->stop == STOP_TIME ? "when max_time ended" : "after trials.max trials",
-                      remarks_describe_noise(remarks, noisy, few));
+  return arena_format(
+      remarks->arena, "Precision target missed%s %s. %s", reached,
+      noisy->stop == STOP_TRIALS             ? "after trials.max trials"
+      : strcmp(options.key, "min_time") == 0 ? "when min_time was reached"
+                                             : "when max_time ended",
+      remarks_describe_noise(remarks, noisy, few, options_words(remarks->arena, &options), later));
 }
 
 enum { TEXTS_MAX = 24 };

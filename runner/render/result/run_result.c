@@ -388,7 +388,7 @@ void run_result_print(const struct result_set *cases, const struct result_set *f
   struct blocks blocks = {0};
   const struct run_rows rows = run_rows_of(cases);
   blocks_gather(&arena, &rows, &blocks);
-  struct result_remarks remarks = {.arena = &arena, .settle_ns = options->settle_ns};
+  struct result_remarks remarks = {.arena = &arena, .scenario = options->scenario};
   struct result_page page = {.document = document,
                              .flows = run_rows_of(flows),
                              .sums = options->sums,

@@ -15,14 +15,16 @@
 
 #include "runner/document/document.h"
 
+struct scenario; /* schema/scenario/scenario.h */
+
 enum { RUN_RESULT_MATRICES_MAX = 6 };
 
 struct run_result_options {
-  bool sums;                   /* below each matrix of rates the sum of its cells */
-  bool brief;                  /* one line for a block whose places agree within 2 % */
-  bool answer;                 /* at the end: the best rate of each kind of path */
-  uint64_t settle_ns;          /* measure.settle_time, UINT64_MAX = auto; 0 = not known, or off */
-  const char *skipped_command; /* shows what was skipped; NULL = the answer does not count it */
+  bool sums;                       /* below each matrix of rates the sum of its cells */
+  bool brief;                      /* one line for a block whose places agree within 2 % */
+  bool answer;                     /* at the end: the best rate of each kind of path */
+  const struct scenario *scenario; /* that was measured; NULL = not known */
+  const char *skipped_command;     /* shows what was skipped; NULL = the answer does not count it */
 };
 
 /* cases: rows of the saved query run-result. flows: of run-flows, shown below their cases; NULL =

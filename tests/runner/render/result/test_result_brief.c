@@ -303,54 +303,6 @@ TEST(a_link_that_was_fast_is_not_called_slow) {
                    "a  May be slowed: PCIe link of gpu0 at gen1 x16 instead of gen4 x16\n");
 }
 
-/* By how much longer, where the present time is known. */
-TEST(more_time_to_settle_is_more_than_now) {
-  const struct said said[] = {{.block = "up",
-                               SAID_UP(0, "pinned"),
-                               .gbps = 50,
-                               .stop = "time",
-                               .visits = 4,
-                               .settled = "budget"}};
-  static const struct {
-    uint64_t settle_ns;
-    const char *option;
-  } NOW[] = {{0, "TIME"},
-             {2000000000, "8s (now 2s)"},
-             {UINT64_MAX, "TIME (now auto: as long as all cases once, and at least 5 s)"}};
-  for (size_t i = 0; i < COUNT_OF(NOW); i++) {
-    PRINTED(
-        expected, 1024,
-        "up\n"
-        "4KiB by ce: GB/s\n"
-        "path                 GB/s  +/- %%  %% of peak\n"
-        "numa0:pinned-gpu0  ~50.00   0.05       12.5\n"
-        "%% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
-        "\n"
-        "Note: Noisy: measured up to 4 times. The fastest trials do not agree on an undisturbed "
-        "rate. More time may help: --set measure.settle_time=%s\n",
-        NOW[i].option);
-    expect_result_as(&(struct run_result_options){.settle_ns = NOW[i].settle_ns}, said, 1, 0,
-                     expected);
-  }
-  /* Beside copies the other way it does not help. */
-  static const struct said BOTH[] = {{.block = "up",
-                                      SAID_UP(0, "pinned"),
-                                      .gbps = 50,
-                                      .under_load = true,
-                                      .stop = "time",
-                                      .visits = 4,
-                                      .settled = "budget"}};
-  expect_result_as(&(struct run_result_options){.settle_ns = 1}, BOTH, 1, 0,
-                   "up\n"
-                   "4KiB by ce: GB/s, while load runs beside them\n"
-                   "path                 GB/s  +/- %  % of peak\n"
-                   "numa0:pinned-gpu0  ~50.00   0.05       12.5\n"
-                   "% of peak: of the theoretical rate of NVLink (400.0 GB/s)\n"
-                   "\n"
-                   "Note: Noisy: measured up to 4 times. The fastest trials do not agree on an "
-                   "undisturbed rate.\n");
-}
-
 /* A number of which no two measurements agree is marked, however narrow its interval is. */
 TEST(a_number_that_is_not_settled_is_marked) {
   const struct said said[] = {
