@@ -314,21 +314,15 @@ static const char *facts_values(struct arena *arena, const struct item *items, s
 static void facts_count_machines(const struct results *results, const enum side *sides,
                                  enum side side, struct comparison_total *total) {
   SCOPED(arena_fini) struct arena arena = {0};
-  const char **seen = NULL;
-  size_t count = 0;
+  struct text_index seen = {.arena = &arena};
   for (size_t i = 0; i < results->run_count; i++) {
-    if (sides[i] != side || !facts_is_first(results, sides, i)) {
+    if (sides[i] != side) {
       continue;
     }
     const struct results_environment *e = &results->environments[results->runs[i].environment];
     for (size_t g = 0; g < e->gpu_count + 1; g++) {
       const char *text = g == e->gpu_count ? e->boot_id : e->gpus[g].uuid;
-      bool known = text == NULL;
-      for (size_t k = 0; k < count && !known; k++) {
-        known = strcmp(seen[k], text) == 0;
-      }
-      if (!known) {
-        *ARENA_ADD(&arena, seen, count) = text;
+      if (text != NULL && text_index_add(&seen, text, NULL)) {
         *(g == e->gpu_count ? &total->boots : &total->gpus) += 1;
       }
     }

@@ -7,6 +7,7 @@
 #include "runner/analysis/outliers.h"
 #include "runner/statistics/robust.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -300,31 +301,74 @@ static bool compare_has_nodes(const struct results *results) {
   return SUM_OF(e, results->environment_count, first[e] == e) >= ROBUST_COUNT_MIN;
 }
 
+static bool compare_has_few_processes(const struct results *results) {
+  return results->median_count < PROCESSES_TELL * results->plan_count;
+}
+
 /* Tails and errors stand in no index: of more results than that, they would take most of the time.
  * The differences of three processes say more than the trials of one. */
 static enum status compare_load_errors(struct database *database, struct results *results,
                                        bool of_few, struct error *err) {
-  const size_t processes =
-      results->plan_count > 0 ? results->median_count / results->plan_count : 0;
-  if (results->median_count > TAILS_MAX && !(of_few && processes < PROCESSES_TELL)) {
-    return STATUS_OK;
-  }
-  return results_load_errors(results, database, err);
+  const bool few = compare_has_few_processes(results);
+  return results->median_count > TAILS_MAX && !(of_few && few)
+             ? STATUS_OK
+             : results_load_errors(results, database, err);
 }
 
-/* What of one node changed unlike that of the others. */
-static enum status compare_find_alone(struct database *database, struct compare_request *request,
-                                      struct compare_result *result, struct error *err) {
-  struct comparison *comparison = result->comparison;
-  const struct outliers_options options = {.slow_only = true,
-                                           .sides = result->sides,
-                                           .changes = true,
-                                           .margin = request->compare.margin};
-  if (request->compare.one_side || !compare_has_nodes(result->results)) {
-    return STATUS_OK;
+/* What of one node changed unlike that of the others. To find it takes as long as to compare the
+ * sides, and a thread does it meanwhile: both only read the results. */
+struct alone_search {
+  const struct results *results;
+  struct outliers_options options;
+  bool wanted, started;
+  pthread_t thread;
+  struct outliers *found;
+  enum status status;
+  struct error err;
+};
+
+static void *compare_search_alone(void *context) {
+  struct alone_search *search = context;
+  search->status = outliers_find(search->results, &search->options, &search->found, &search->err);
+  return NULL;
+}
+
+/* Where errors are yet to be read for it, which the comparison must not see, it waits. */
+static void compare_start_alone(const struct compare_request *request,
+                                const struct compare_result *result, struct alone_search *search) {
+  *search = (struct alone_search){.results = result->results,
+                                  .options = {.slow_only = true,
+                                              .sides = result->sides,
+                                              .changes = true,
+                                              .margin = request->compare.margin},
+                                  .wanted = !request->compare.one_side &&
+                                            compare_has_nodes(result->results)};
+  const bool ready = result->results->has_errors || !compare_has_few_processes(result->results);
+  search->started = search->wanted && ready &&
+                    pthread_create(&search->thread, NULL, compare_search_alone, search) == 0;
+}
+
+/* Returns the status so far, or that of the search. */
+static enum status compare_end_alone(struct database *database, struct compare_result *result,
+                                     struct alone_search *search, enum status status,
+                                     struct error *err) {
+  if (search->started) {
+    (void)pthread_join(search->thread, NULL);
+  } else if (search->wanted && status == STATUS_OK) {
+    RETURN_ON_ERROR(compare_load_errors(database, result->results, true, err));
+    (void)compare_search_alone(search);
   }
-  RETURN_ON_ERROR(compare_load_errors(database, result->results, true, err));
-  RETURN_ON_ERROR(outliers_find(result->results, &options, &result->alone, err));
+  result->alone = search->found;
+  if (status == STATUS_OK && search->status != STATUS_OK) {
+    *err = search->err;
+  }
+  return THEN(status, search->status);
+}
+
+/* Keeps the parts that are asked for and in no row. */
+static void compare_add_alone(const struct compare_request *request,
+                              struct compare_result *result) {
+  struct comparison *comparison = result->comparison;
   struct outliers *alone = result->alone;
   for (size_t i = 0; i < alone->part_count && alone->hosts >= ROBUST_COUNT_MIN; i++) {
     const struct outlier_part part = alone->parts[i];
@@ -336,7 +380,6 @@ static enum status compare_find_alone(struct database *database, struct compare_
     }
   }
   comparison->alone = alone;
-  return STATUS_OK;
 }
 
 /* The machines that have one run on either side: what their earlier runs say of how runs differ. Of
@@ -382,6 +425,7 @@ enum status compare_runs(struct database *database, struct compare_request *requ
                          struct compare_result *result, struct error *err) {
   enum side *sides = NULL;
   struct results *earlier = results_new();
+  struct alone_search alone = {.status = STATUS_OK};
   *result = (struct compare_result){.results = results_new()};
   enum status status = request->by != NULL
                            ? compare_sides_by_fact(database, request, result, &sides, err)
@@ -410,6 +454,9 @@ enum status compare_runs(struct database *database, struct compare_request *requ
                  : compare_load_earlier(database, sides, result->results, earlier, err);
     request->compare.earlier = earlier->median_count > 0 ? earlier : NULL;
   }
+  if (status == STATUS_OK) {
+    compare_start_alone(request, result, &alone);
+  }
   status =
       THEN(status, compare(result->results, sides, &request->compare, &result->comparison, err));
   if (status == STATUS_OK) {
@@ -420,7 +467,10 @@ enum status compare_runs(struct database *database, struct compare_request *requ
     conclusions_add(result->comparison);
   }
   status = THEN(status, compare_find_ordinals(database, result->comparison, err));
-  status = THEN(status, compare_find_alone(database, request, result, err));
+  status = compare_end_alone(database, result, &alone, status, err);
+  if (status == STATUS_OK && alone.wanted) {
+    compare_add_alone(request, result);
+  }
   if (status == STATUS_OK && request->a_a) {
     result->a_a = a_a_test(result->comparison->inputs, result->comparison->input_count,
                            &request->compare.diff, request->splits, A_A_SEED);

@@ -3,8 +3,8 @@
 # to read scenarios, to plan and to start, and the share of a run that is not measuring. A few minutes,
 # on a machine with nothing else to do; ends with 1 when a limit is exceeded.
 # Further ones, run by hand from build-release/tests/benchmarks: bench_history, bench_host_copy, bench_gpu_kernels,
-# simulate_diff, make_fleet; fleet.sh, which merges as well; copy_kernels.toml with haul run; and, on GPUs,
-# beside_nvbandwidth.sh, which says how its rates compare with those of nvbandwidth.
+# simulate_diff, make_fleet; fleet.sh, which merges as well, and fleet_diff.sh; copy_kernels.toml with haul run; and, on
+# GPUs, beside_nvbandwidth.sh, which says how its rates compare with those of nvbandwidth.
 set -euo pipefail
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 scratch=$(mktemp -d)
