@@ -6,6 +6,7 @@
 #include "scenarios/scenarios.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { RUN_LIST_MAX = 16 << 20, TITLE_WIDTH = 40 };
 
@@ -26,7 +27,7 @@ static const struct verb_option VERB_LIST_OPTIONS[] = {
      OPTION_TEXT(struct list_options, run)},
     {"tag", "GLOB", "list runs: only runs with such a tag",
      OPTION_NON_EMPTY(struct list_options, tag)},
-    {"limit", "N", "list runs: that many of the latest runs (default: 50)",
+    {"limit", "N", "list runs: that many of the latest runs (default: 50; -1: all)",
      OPTION_NON_EMPTY(struct list_options, limit)},
     WHERE_OPTION,
     {0}};
@@ -43,6 +44,10 @@ static void verb_list_check(struct command *command, struct argp_state *state) {
       options->tag != NULL || options->limit != NULL || command->request.filter.where_count > 0;
   OPTIONS_REFUSE(filtered && command->choice != LIST_RUNS, state,
                  "--tag, --where and --limit can only be combined with list runs");
+  char *end = NULL;
+  const bool none = options->limit != NULL && strtol(options->limit, &end, 10) == 0;
+  OPTIONS_REFUSE(none || (end != NULL && *end != '\0'), state,
+                 "--limit needs a whole number, such as 10, or -1 for all runs");
 }
 
 #define SCENARIO_COLUMNS(X)                                                                        \

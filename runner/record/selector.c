@@ -35,7 +35,8 @@ static enum status selector_refuse(struct database *database, enum status wrong,
                                     runs ? PARAMETERS(PARAMETER(":name", prefix)) : NULL, ROW_WORD,
                                     &arena, words, count, err));
   if (count == 0) {
-    return error_set(err, wrong, "%s; there are none", message);
+    return error_set(err, wrong, "%s; there are none%s", message,
+                     runs ? ": \"haul run\" makes some" : "");
   }
   for (size_t i = 0; i < count && i < shown; i++) {
     list = arena_add_word(&arena, list, words[i]);

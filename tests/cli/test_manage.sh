@@ -103,7 +103,7 @@ for table in run case_run trial flow_run flow_trial bench_case flow plan_case pl
   check_result scenario environment environment_fact device link baseline; do
   expect_value 0 a.db "select count(*) from $table"
 done
-run_error 2 'no latest run' delete latest --yes --db a.db
+run_error 2 'no latest run in ./a.db; there are none: "haul run" makes some$' delete latest --yes --db a.db
 
 begin 'a number is not given twice, and what was deleted is named'
 run_ok run "$small" --db a.db --tag again
