@@ -30,6 +30,14 @@
  * which no result is slower than its place elsewhere by more than the margin, and false positives
  * are held to one in a hundred fleets instead of peer groups, as of changes always.
  *
+ * Whether a host of a fleet is slow as a whole is one question. It has half of that error rate, and
+ * its blocks answer it together, by the mean of its results in them: chance moves that less than
+ * each block. As many of its slowest results as one GPU has are left out, since a bad GPU is no bad
+ * host. Blocks may tell the same, as copies between GPUs depend on the GPUs as copies to the host
+ * do, twice. So a block counts only if sound hosts differ less with it, the block in which they
+ * differ least first. Of a host that is slow as a whole, each block is slow in which it is slower
+ * by more than the margin.
+ *
  * Changes have a zero: where they are at two levels, the one nearer to it is what is usual, and the
  * other is named, though most of the fleet is there.
  *

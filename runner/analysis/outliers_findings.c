@@ -221,19 +221,27 @@ static bool findings_is_same_set(const struct candidate *x, const struct candida
   return findings_compare_sets(&x->observation.component, &y->observation.component) == 0;
 }
 
+/* Which hosts are slow as a whole, and what else is slow: each has half of the error rate. */
+enum { FLEET_QUESTIONS = 2 };
+
 /* A machine is judged set by set. The list of a fleet must hold no false name as a whole, and a
  * fleet has components enough for that. The same holds for a list of changes. */
 static void findings_judge_sets(struct finder *f, struct candidate *candidates, size_t count) {
   struct arena *arena = &f->arena;
-  size_t sets = 0;
+  struct candidate_set *sets = NULL;
+  size_t set_count = 0;
   FOR_EACH_GROUP(first, last, count, findings_is_same_set(&candidates[first], &candidates[last])) {
-    sets++;
+    *ARENA_ADD(arena, sets, set_count) = (struct candidate_set){candidates + first, last - first};
   }
-  const size_t tests = f->outliers->is_fleet || f->options->changes ? sets : 1;
-  FOR_EACH_GROUP(first, last, count, findings_is_same_set(&candidates[first], &candidates[last])) {
-    findings_judge_set(f, candidates + first, last - first, tests);
-    findings_judge_singles(f, candidates + first, last - first, tests);
-    findings_judge_halves(candidates + first, last - first, arena);
+  const bool is_fleet = f->outliers->is_fleet;
+  const size_t tests = is_fleet ? FLEET_QUESTIONS * set_count : f->options->changes ? set_count : 1;
+  for (size_t i = 0; i < set_count; i++) {
+    findings_judge_set(f, sets[i].candidates, sets[i].count, tests);
+    findings_judge_singles(f, sets[i].candidates, sets[i].count, tests);
+    findings_judge_halves(sets[i].candidates, sets[i].count, arena);
+  }
+  if (is_fleet) {
+    outliers_judge_hosts(f, sets, set_count, FLEET_QUESTIONS);
   }
 }
 

@@ -130,6 +130,14 @@ struct observation result_observation(const struct result *result);
 void outliers_observe(struct finder *f);
 /* outliers_findings.c: combines the observations of each component, and judges them. */
 void outliers_judge(struct finder *f);
+/* outliers_hosts.c: after all sets were judged, marks as slow the blocks of hosts that are slow as
+ * a whole and there by more than the margin. tests: that share ROBUST_ALPHA. */
+struct candidate_set { /* candidates that are judged together: of one entity */
+  struct candidate *candidates;
+  size_t count;
+};
+void outliers_judge_hosts(struct finder *f, const struct candidate_set *sets, size_t set_count,
+                          size_t tests);
 /* outliers_rows.c: rows of what was judged, and verdicts over all blocks. */
 struct case_counts {
   size_t cases, slow_cases;

@@ -186,7 +186,7 @@ void robust_score_all(struct robust_score *scores, size_t count, size_t fitted, 
   bool marked = count >= ROBUST_AGAIN_COUNT && robust_mark_level(scores, count, from_zero);
   while (again) {
     struct score_set set = robust_measure_set(scores, count, fitted, scratch);
-    set.level = ROBUST_ALPHA / (2 * (double)count * (double)sets);
+    set.level = ROBUST_ALPHA / (2 * (double)set.count * (double)sets);
     const size_t before = lows;
     lows = 0;
     for (size_t i = 0; i < count; i++) {

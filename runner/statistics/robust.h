@@ -15,8 +15,9 @@
  *
  * A value is low where it is below the middle by its margin and one of the tests says so, at the
  * quantile of Student's t at which one in a hundred sets of equal values has a low one
- * (ROBUST_ALPHA, shared by the tests and the values). Of three or four values whose noise is not
- * known, up to 7 and 3 in a hundred have one.
+ * (ROBUST_ALPHA, shared by the tests and by those values that are not low: Holm 1979, "A simple
+ * sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6). Of three
+ * or four values whose noise is not known, up to 7 and 3 in a hundred have one.
  *
  * Of ROBUST_TAIL_COUNT values and more the spread is at least that of their outer part above the
  * middle, the 90 % quantile of the deviations upwards: values of several kinds, as those of GPUs

@@ -2,11 +2,13 @@
 
 #include "runner/statistics/distributions.h"
 #include "runner/statistics/sample.h"
+#include "runner/statistics/share_test.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double ALPHA = 0.001;
+static const double VALLEY_ALPHA = 0.01;
 static const double LEVELS_STRICTNESS = 0.75; /* at which one sample in a hundred has levels */
 
 /* The ratio of the widest gap to the spread that one sample in a thousand exceeds. */
@@ -104,11 +106,50 @@ struct shape shape_find(const double *values, size_t count, double margin, doubl
   return shape;
 }
 
+/* The split that leaves least spread within both parts (Fisher 1958, "On grouping for maximum
+ * homogeneity", Journal of the American Statistical Association 53): how many are below it. */
+static size_t shape_divide(const double *sorted, size_t count) {
+  double sum = 0;
+  double below = 0;
+  double most = -1;
+  size_t at = 1;
+  for (size_t i = 0; i < count; i++) {
+    sum += sorted[i] - sorted[0];
+  }
+  for (size_t i = 1; i < count; i++) {
+    below += sorted[i - 1] - sorted[0];
+    const double distance = (sum - below) / (double)(count - i) - below / (double)i;
+    const double between = distance * distance * (double)i * (double)(count - i);
+    at = between > most ? i : at;
+    most = fmax(most, between);
+  }
+  return at;
+}
+
+/* Whether the middle third of the way between the medians of both parts has too few values for one
+ * mode, of which it would have as many as the emptier of the outer thirds. */
+static bool shape_has_valley(const double *sorted, size_t count, struct shape *shape) {
+  const size_t at = shape_divide(sorted, count);
+  const double low = sample_median(sorted, at);
+  const double high = sample_median(sorted + at, count - at);
+  size_t thirds[3] = {0};
+  for (size_t i = 0; i < count && high > low; i++) {
+    const double place = 3 * (sorted[i] - low) / (high - low);
+    if (place >= 0 && place <= 3) {
+      thirds[place < 1 ? 0 : place < 2 ? 1 : 2]++;
+    }
+  }
+  const size_t outer = thirds[0] < thirds[2] ? thirds[0] : thirds[2];
+  *shape = (struct shape){SHAPE_TWO_MODES, at, count - at, low, high, 0};
+  return share_test_binomial((struct share){outer, outer + thirds[1]}, 0.5) <= VALLEY_ALPHA;
+}
+
 bool shape_levels(const double *values, size_t count, struct shape *shape, double *scratch) {
   if (count < SHAPE_MODES_MIN) {
     return false;
   }
   memcpy(scratch, values, count * sizeof *scratch);
   sample_sort(scratch, count);
-  return shape_split(scratch, count, 0, LEVELS_STRICTNESS, shape);
+  return shape_split(scratch, count, 0, LEVELS_STRICTNESS, shape) ||
+         shape_has_valley(scratch, count, shape);
 }

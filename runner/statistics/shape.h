@@ -8,6 +8,11 @@
  * outlying observations in samples", Technometrics 11). Gaps and distances below the margin are
  * none.
  *
+ * Levels (shape_levels()) are two modes, found at a gap that is less wide, or by a valley: of many
+ * values some lie between two modes, and then no gap is wide. The values are divided where least
+ * spread is left within both parts. Between the medians of these, the middle third has fewer values
+ * than the emptier of the outer thirds, by a sign test: of one mode it has as many.
+ *
  * Values are natural logarithms of times. Nothing here fails. */
 #pragma once
 
@@ -27,6 +32,6 @@ struct shape {
 
 /* margin: of logarithms. scratch holds count. */
 struct shape shape_find(const double *values, size_t count, double margin, double *scratch);
-/* Two modes alone, of which one normal sample in a hundred has some: for values that are tested
+/* Levels, of which at most one sample of one mode in a hundred has some: for values that are tested
  * again, each against the upper or the lower mode. *shape is always set. */
 bool shape_levels(const double *values, size_t count, struct shape *shape, double *scratch);

@@ -1,11 +1,13 @@
-/* simulate_fleet.c [DRAWS] [NODES...] - how often are the slow nodes of a fleet named, and nothing
- * else? Fleets are simulated, outliers_find() judges them: their rates (outliers), or how these
- * changed from one occasion to the next (diff, check). Seeded: the same table everywhere.
+/* simulate_fleet.c [DRAWS] [other] [NODES[:SLOW]...] - how often are the slow nodes of a fleet
+ * named, and nothing else? Fleets are simulated, outliers_find() judges them: their rates
+ * (outliers), or how these changed from one occasion to the next (diff, check). Seeded: the same
+ * table everywhere.
  *
  * A node has four GPUs: copies to and from the host, between GPUs and within one, 24 cases in five
  * processes. Nodes differ by 0.3 %, so do their GPUs, paths by 0.2 %; of one occasion a node by
  * 0.1 %, a process by 0.1 %, a result by 0.15 %: as make_fleet.c. 60 draws, and fleets of 10, 52,
- * 60 and 100 nodes, unless given.
+ * 60 and 100 nodes, unless given; NODES:SLOW is one row. Methods are chosen with the seeds of
+ * "other", so that no table shows the draws that they were chosen on.
  *
  * More than half are slow only where changes are judged: of rates nothing tells which half is.
  *
@@ -140,10 +142,11 @@ static bool fleet_judge(const struct fleet *fleet, const struct results *m, cons
 }
 
 enum { LOSS_COUNT = 3 };
+#define OTHER_SEEDS (UINT64_C(1) << 32)
 static const double LOSSES[LOSS_COUNT] = {0.03, 0.05, 0.1};
 
 /* So many slow nodes, by each loss; of none, once. */
-static bool fleet_row(struct fleet *fleet, size_t draws) {
+static bool fleet_row(struct fleet *fleet, size_t draws, uint64_t seeds) {
   static enum side sides[FLEET_SIDES * NODES_MAX];
   const size_t losses = fleet->slow > 0 ? LOSS_COUNT : 1;
   const double error = 2 * sqrt(0.05 * 0.95 / (double)draws);
@@ -155,7 +158,7 @@ static bool fleet_row(struct fleet *fleet, size_t draws) {
     size_t right = 0;
     size_t false_ones = 0;
     struct generator g = {0};
-    generator_seed(&g, 1000 * fleet->nodes + 10 * fleet->slow + 2 * l + fleet->changes);
+    generator_seed(&g, seeds + 1000 * fleet->nodes + 10 * fleet->slow + 2 * l + fleet->changes);
     fleet->loss = fleet->slow > 0 ? LOSSES[l] : 0;
     for (size_t d = 0; d < draws; d++) {
       size_t others = 0;
@@ -177,31 +180,45 @@ static bool fleet_row(struct fleet *fleet, size_t draws) {
   return fine;
 }
 
-int main(int argc, char **argv) {
-  static const size_t USUAL[] = {10, 52, 60, 100};
+/* The rows of a fleet; one row if slow is not SIZE_MAX. */
+static bool fleet_rows(size_t nodes, size_t slow, size_t draws, uint64_t seeds) {
   static const double SHARES[] = {0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8};
+  bool fine = true;
+  for (size_t changes = 0; changes < 2; changes++) {
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
+      struct fleet fleet = {.nodes = nodes,
+                            .slow = (size_t)ceil(SHARES[i] * (double)nodes - 1e-9),
+                            .changes = changes == 1};
+      if (fleet.slow != last && (fleet.changes || 2 * fleet.slow < nodes) &&
+          (slow == SIZE_MAX || fleet.slow == slow)) {
+        fine = fleet_row(&fleet, draws, seeds) && fine;
+      }
+      last = fleet.slow;
+    }
+  }
+  return fine;
+}
+
+int main(int argc, char **argv) {
+  static const char *const USUAL[] = {"10", "52", "60", "100"};
   const size_t draws = argc > 1 ? strtoul(argv[1], NULL, 10) : 60;
-  const size_t sizes = argc > 2 ? (size_t)argc - 2 : COUNT_OF(USUAL);
+  const bool other = argc > 2 && strcmp(argv[2], "other") == 0;
+  const int first = other ? 3 : 2;
+  const bool given = argc > first;
+  const size_t count = given ? (size_t)(argc - first) : COUNT_OF(USUAL);
   bool fine = true;
   (void)printf("| nodes | of      |  slow |   3 %% |   5 %% |  10 %% | false |\n"
                "|------:|---------|------:|------:|------:|------:|------:|\n");
-  for (size_t s = 0; s < sizes; s++) {
-    struct fleet fleet = {.nodes = argc > 2 ? strtoul(argv[s + 2], NULL, 10) : USUAL[s]};
-    if (fleet.nodes < 1 || fleet.nodes > NODES_MAX || draws < 1) {
-      (void)fprintf(stderr, "usage: simulate_fleet [DRAWS] [NODES...]\n");
+  for (size_t i = 0; i < count; i++) {
+    char *end = NULL;
+    const size_t nodes = strtoul(given ? argv[(size_t)first + i] : USUAL[i], &end, 10);
+    const size_t slow = *end == ':' ? strtoul(end + 1, &end, 10) : SIZE_MAX;
+    if (nodes < 1 || nodes > NODES_MAX || draws < 1 || *end != '\0') {
+      (void)fprintf(stderr, "usage: simulate_fleet [DRAWS] [other] [NODES[:SLOW]...]\n");
       return 2;
     }
-    for (size_t changes = 0; changes < 2; changes++) {
-      size_t last = SIZE_MAX;
-      for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
-        fleet.changes = changes == 1;
-        fleet.slow = (size_t)ceil(SHARES[i] * (double)fleet.nodes - 1e-9);
-        if (fleet.slow != last && (fleet.changes || 2 * fleet.slow < fleet.nodes)) {
-          fine = fleet_row(&fleet, draws) && fine;
-        }
-        last = fleet.slow;
-      }
-    }
+    fine = fleet_rows(nodes, slow, draws, other ? OTHER_SEEDS : 0) && fine;
   }
   return fine ? 0 : 1;
 }

@@ -150,3 +150,36 @@ TEST(a_gpu_is_not_slow_without_a_slow_result) {
                    STATUS_OK);
   assert_int_equal(outliers->part_count, 0);
 }
+
+/* Sixty nodes differ by 0.5 %, otherwise in each of four blocks, of which one block alone does not
+ * tell that a node is 1.7 % slower: together they do. A node that is faster in three of them is not
+ * slow. */
+TEST(blocks_tell_of_a_node_together) {
+  enum { NODES = 60, BLOCKS = 4, ODD = 17 };
+  static const char *const NAMES[BLOCKS] = {"a", "b", "c", "d"};
+  static const size_t STEPS[BLOCKS] = {7, 11, 13, 17};
+  SCOPED(results_free_at) struct results *m = results_new();
+  for (size_t h = 0; h < NODES; h++) {
+    made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
+  }
+  for (size_t i = 0; i < BLOCKS * MADE_GPUS; i++) {
+    const size_t block = i / MADE_GPUS;
+    const size_t bench = made_case(m, arena_format(&m->arena, "%02zu", i), NAMES[block],
+                                   (int)i % MADE_GPUS, UINT64_C(1) << 26);
+    for (size_t h = 0; h < NODES; h++) {
+      const double place =
+          (double)((h * STEPS[block] + 20 * block) % NODES) + 0.5;        /* of the node, by rank */
+      const double differs = 0.005 * 0.55 * log(place / (NODES - place)); /* about normal */
+      const double change = h == ODD       ? -0.017
+                            : h == ODD + 1 ? (block == 0 ? -0.017 : 0.01)
+                                           : differs;
+      made_medians(m, bench, h, 50 * exp(change), 3);
+    }
+  }
+  SCOPED(outliers_free_at) struct outliers *outliers = NULL;
+  assert_int_equal(outliers_find(m, &(struct outliers_options){.slow_only = true}, &outliers, err),
+                   STATUS_OK);
+  assert_int_equal(outliers->part_count, 1);
+  assert_string_equal(outliers->parts[0].name, "n17");
+  assert_int_equal(outliers->parts[0].slow_cases, BLOCKS * MADE_GPUS);
+}

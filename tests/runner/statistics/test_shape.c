@@ -43,6 +43,32 @@ TEST(levels_are_less_strict) {
   }
 }
 
+/* Between two levels of many values some lie, so that no gap is wide; uniform values have none. */
+TEST(levels_have_a_valley_between_them) {
+  enum { SAMPLES = 500, COUNT = 1000, LOW = 300 };
+  uint64_t seed = 44;
+  size_t found = 0;
+  for (size_t i = 0; i < SAMPLES; i++) {
+    struct shape shape;
+    fill(COUNT, 0.0045, &seed);
+    for (size_t p = 0; p < LOW; p++) {
+      values[p] -= 0.03;
+    }
+    for (size_t p = 0; p < 4; p++) {
+      values[p] = 10 - 0.006 * (double)(p + 1);
+    }
+    assert_true(shape_levels(values, COUNT, &shape, scratch));
+    assert_in_range(shape.low_count, LOW - 5, LOW + 5);
+    ASSERT_WITHIN(shape.low, 9.97, 0.002);
+    ASSERT_WITHIN(shape.high, 10, 0.002);
+    for (size_t p = 0; p < COUNT; p++) {
+      values[p] = noise_uniform(&seed);
+    }
+    found += shape_levels(values, COUNT, &shape, scratch);
+  }
+  assert_in_range(found, 0, SAMPLES / 100);
+}
+
 TEST(two_modes_are_named) {
   uint64_t seed = 2;
   size_t found = 0;
