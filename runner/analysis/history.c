@@ -35,6 +35,7 @@ struct builder {
   size_t all_count;
   double **values_of;         /* by series */
   struct change_point *found; /* as many as values */
+  const char **hardware;      /* texts, as results.hardware; NULL = not made yet */
 };
 
 /* A median of one case, by its hardware. */
@@ -363,6 +364,20 @@ static void history_mark_all(struct builder *b) {
 
 /* ---- series ---- */
 
+/* Made once for the cases of the same GPUs, which are many. */
+static const char *history_hardware(struct builder *b, size_t run, size_t bench) {
+  const struct results *results = b->results;
+  const char *once = NULL;
+  const char **text = results->hardware != NULL
+                          ? &b->hardware[results->runs[run].environment * results->gpu_set_count +
+                                         results->cases[bench].gpu_set]
+                          : &once;
+  if (*text == NULL) {
+    *text = analysis_hardware_text(results, run, bench, &b->history->arena);
+  }
+  return *text;
+}
+
 /* Entries of one case and hardware, by run. */
 static void history_add_series(struct builder *b, const struct history_entry *entries, size_t count,
                                bool one_of_many) {
@@ -373,9 +388,9 @@ static void history_add_series(struct builder *b, const struct history_entry *en
       .bench = bench,
       .name = b->results->cases[bench].name,
       .figure = b->results->cases[bench].figure,
-      .hardware = one_of_many ? analysis_hardware_text(b->results, entries[0].median->run,
-                                                       entries[0].median->bench, &history->arena)
-                              : NULL,
+      .hardware = one_of_many
+                      ? history_hardware(b, entries[0].median->run, entries[0].median->bench)
+                      : NULL,
       .points = arena_array(&history->arena, count, sizeof *series.points),
   };
   FOR_EACH_GROUP(first, last, count, entries[last].median->run == entries[first].median->run) {
@@ -446,6 +461,8 @@ struct history *history_new(const struct results *results) {
   b.values_of = arena_array(&b.scratch, count, sizeof *b.values_of);
   b.processes = arena_array(&b.scratch, count, sizeof *b.processes);
   b.found = arena_array(&b.scratch, count, sizeof *b.found);
+  b.hardware = arena_array(&b.scratch, results->environment_count * results->gpu_set_count,
+                           sizeof *b.hardware);
   struct history_entry *entries = arena_array(&b.scratch, count, sizeof *entries);
   FOR_EACH_GROUP(first, last, count, analysis_is_same_key(results, first, last)) {
     history_add_case(&b, results->medians + first, last - first, entries);

@@ -8,56 +8,80 @@
 
 #include <stdlib.h>
 
-struct error_row {
-  int64_t run, bench_case, process;
-  double error, tail;
+struct error_reading {
+  struct results *results;
+  size_t *firsts; /* medians: by case the first one, and their end */
+  size_t *next;   /* the one that the next row is likely of: most come in the order of medians */
 };
 
-static const struct row_member ERROR_MEMBERS[] = {
-    ROW_MEMBER(struct error_row, run),     ROW_MEMBER(struct error_row, bench_case),
-    ROW_MEMBER(struct error_row, process), ROW_MEMBER(struct error_row, error),
-    ROW_MEMBER(struct error_row, tail),    {0}};
+/* Of a median: whether it comes before that run and process (below 0), or is of it. */
+static int errors_compare(const struct results *results, const struct results_median *median,
+                          int64_t run, int64_t process) {
+  return ORDER(results->runs[median->run].ref.id, run) ?: ORDER(median->process, process);
+}
 
-/* In the order of runs, which is that of the rows in the file: to look each up by its case costs
- * three times as much. */
+/* The first median of the case, from `first` to `last`, that does not come before. */
+static size_t errors_search(const struct results *results, size_t first, size_t last, int64_t run,
+                            int64_t process) {
+  while (first < last) {
+    const size_t middle = (first + last) / 2;
+    if (errors_compare(results, &results->medians[middle], run, process) < 0) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return first;
+}
+
+static void errors_take(void *context, sqlite3_value **row) {
+  enum { RUN, BENCH_CASE, PROCESS, ERROR, TAIL };
+  struct error_reading *reading = context;
+  struct results *results = reading->results;
+  const int64_t bench = sqlite3_value_int64(row[BENCH_CASE]);
+  const int64_t run = sqlite3_value_int64(row[RUN]);
+  const int64_t process = sqlite3_value_int64(row[PROCESS]);
+  const bool known = bench >= 0 && bench < results->case_ids_end;
+  const uint32_t number = known ? results->case_numbers[bench] : 0;
+  if (number == 0) {
+    return;
+  }
+  const size_t end = reading->firsts[number];
+  size_t at = reading->next[number - 1];
+  if (at == end || errors_compare(results, &results->medians[at], run, process) != 0) {
+    at = errors_search(results, reading->firsts[number - 1], end, run, process);
+  }
+  if (at < end && errors_compare(results, &results->medians[at], run, process) == 0) {
+    results->medians[at].error = sqlite3_value_double(row[ERROR]);
+    results->medians[at].tail = sqlite3_value_double(row[TAIL]);
+    reading->next[number - 1] = at + 1;
+  }
+}
+
 enum status results_load_errors(struct results *results, struct database *database,
                                 struct error *err) {
-  SCOPED(arena_fini) struct arena arena = {0};
-  SCOPED(statement_finalize) struct statement statement = {0};
   if (results->has_errors) {
     return STATUS_OK;
   }
-  size_t *next = arena_array(&arena, results->case_count + 1, sizeof *next); /* median, by case */
-  for (size_t i = results->median_count; i-- > 0;) {
-    next[results->medians[i].bench] = i;
-  }
+  SCOPED(arena_fini) struct arena arena = {0};
+  SCOPED(statement_finalize) struct statement statement = {0};
   SCOPED(strbuf_fini) struct strbuf runs = STRBUF(RESULTS_LIST_MAX);
-  results_run_ids(results, &runs);
-  enum status status = statement_prepare(database, "compare/errors", &statement, err);
-  statement_bind_text(&statement, ":runs", runs.text);
-  struct error_row row;
-  while (rows_next(&statement, ERROR_MEMBERS, &row, NULL, &status, err)) {
-    const bool known = row.bench_case >= 0 && row.bench_case < results->case_ids_end;
-    const uint32_t number = known ? results->case_numbers[row.bench_case] : 0;
-    if (number == 0) {
-      continue;
-    }
-    const struct results_median *medians = results->medians;
-    size_t *m = &next[number - 1];
-    while (
-        *m < results->median_count && medians[*m].bench == number - 1 &&
-        (results->runs[medians[*m].run].ref.id < row.run ||
-         (results->runs[medians[*m].run].ref.id == row.run && medians[*m].process < row.process))) {
-      (*m)++;
-    }
-    if (*m < results->median_count && medians[*m].bench == number - 1 &&
-        medians[*m].process == row.process) {
-      results->medians[*m].error = row.error;
-      results->medians[*m].tail = row.tail;
-    }
+  const size_t cases = results->case_count;
+  struct error_reading reading = {results, arena_array(&arena, cases + 1, sizeof(size_t)),
+                                  arena_array(&arena, cases + 1, sizeof(size_t))};
+  for (size_t i = 0; i < results->median_count; i++) {
+    reading.firsts[results->medians[i].bench + 1]++;
   }
-  results->has_errors = status == STATUS_OK;
-  return status;
+  for (size_t i = 0; i < cases; i++) {
+    reading.firsts[i + 1] += reading.firsts[i];
+    reading.next[i] = reading.firsts[i];
+  }
+  results_run_ids(results, &runs);
+  RETURN_ON_ERROR(statement_prepare(database, "compare/errors", &statement, err));
+  statement_bind_text(&statement, ":runs", runs.text);
+  RETURN_ON_ERROR(statement_gather(&statement, errors_take, &reading, err));
+  results->has_errors = true;
+  return STATUS_OK;
 }
 
 struct visited {

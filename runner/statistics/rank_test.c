@@ -210,9 +210,8 @@ size_t change_point_find(const double *values, size_t count, double margin, doub
                          double worth, struct change_point *changes) {
   size_t found = 0;
   size_t waiting = 1;
-  SCOPED(arena_fini) struct arena arena = {0};
-  struct ranked_value *scratch = arena_array(&arena, count, sizeof *scratch);
-  struct stretch *stretches = arena_array(&arena, count + 2, sizeof *stretches);
+  SCOPED(memory_free) struct ranked_value *scratch = memory_new(count, sizeof *scratch);
+  SCOPED(memory_free) struct stretch *stretches = memory_new(count + 2, sizeof *stretches);
   stretches[0] = (struct stretch){0, count};
   while (waiting > 0) {
     const struct stretch stretch = stretches[--waiting];

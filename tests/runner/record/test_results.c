@@ -97,6 +97,27 @@ OPENED_TEST(medians_know_their_error) {
   }
 }
 
+/* In whatever order the file has processes and results. */
+OPENED_TEST(errors_go_to_their_medians) {
+  struct results *m = opened->results;
+  fixture_execute(opened->fixture->path,
+                  "update process set ordinal = 99 - ordinal; update case_run set id = 1000000 - "
+                  "id; update case_run set median_ns = 1000, median_low_ns = 990 - process, "
+                  "median_high_ns = 1010 + process, p95_ns = 1100 + process, noise = NULL "
+                  "where status = 'ok'");
+  add_runs(opened, (const int64_t[]){1, 2}, 2);
+  assert_ok(results_load(m, opened->database, NULL, err), err);
+  assert_ok(results_load_errors(m, opened->database, err), err);
+  assert_int_not_equal(m->median_count, 0);
+  for (size_t i = 0; i < m->median_count; i++) {
+    const double process = m->medians[i].status == CASE_OK ? (double)m->medians[i].process : NAN;
+    const double error = isnan(process) ? 0 : (20 + 2 * process) / 3920;
+    const double tail = isnan(process) ? 0 : (1100 + process) / 1000;
+    assert_true(fabs(m->medians[i].error - error) < 1e-9);
+    assert_true(fabs(m->medians[i].tail - tail) < 1e-9);
+  }
+}
+
 /* Notes alike are one condition of their run. A result of the first process stands behind those of
  * all others: each is counted once, for its own run. */
 OPENED_TEST(conditions_count_the_results_that_were_slowed) {
