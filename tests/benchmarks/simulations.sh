@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # simulations.sh BUILD_FOLDER - whether the tables of docs/SIMULATIONS.md are those that its commands print now. Their
-# seeds are fixed, so every digit must be the same. Takes ten minutes; .ci/run --nightly calls it.
+# seeds are fixed, so every digit must be the same. Takes a quarter of an hour; .ci/run --nightly calls it.
 set -euo pipefail
 build=$(cd -- "$1" && pwd)
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
