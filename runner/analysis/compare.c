@@ -293,7 +293,7 @@ static void compare_merge_renamed(struct comparison *comparison) {
     found->used = gone[found->row] = true;
     row->sides[SIDE_B] = comparison->rows[found->row].sides[SIDE_B];
     row->result.verdict = VERDICT_INCOMPARABLE;
-    row->reason = arena_format(&comparison->arena, "another measurement: %s",
+    row->reason = arena_format(&comparison->arena, "measured differently: %s",
                                definition_difference(&comparison->arena, wanted.bench->definition,
                                                      found->bench->definition));
     comparison->summary.verdicts[VERDICT_MISSING]--;

@@ -1,12 +1,35 @@
 #include "runner/analysis/definition.h"
 
 #include "engine/base/strings.h"
+#include "engine/base/units.h"
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+/* ---- a value ---- */
+
+/* As a scenario has it: "200us" of min_trial_ns; name: "min_trial". key: NULL = there is none. */
+static const char *definition_value_text(struct arena *arena, const char *key, const json_t *value,
+                                         const char **name) {
+  static const struct {
+    const char *suffix;
+    const char *(*format)(uint64_t value, char text[UNITS_TEXT_MAX]);
+  } UNITS[] = {{"_ns", units_format_duration}, {"_bytes", units_format_size}};
+  const size_t length = key != NULL ? strlen(key) : 0;
+  for (size_t i = 0; i < COUNT_OF(UNITS); i++) {
+    const size_t end = strlen(UNITS[i].suffix);
+    if (json_is_integer(value) && json_integer_value(value) >= 0 && length > end &&
+        strcmp(key + length - end, UNITS[i].suffix) == 0) {
+      *name = arena_strndup(arena, key, length - end);
+      return arena_strdup(arena, UNITS[i].format((uint64_t)json_integer_value(value), UNITS_TEXT));
+    }
+  }
+  SCOPED(memory_free) char *text = json_dumps(value, JSON_ENCODE_ANY);
+  *name = key;
+  return text != NULL ? arena_strdup(arena, text) : "?";
+}
 
 /* ---- the difference of two ---- */
 
@@ -50,13 +73,10 @@ const char *definition_difference(struct arena *arena, const char *a, const char
   if (x != NULL && y != NULL && definition_find_difference(x, y, NULL, &difference) &&
       difference.key != NULL && !json_is_object(difference.a) && !json_is_array(difference.a) &&
       !json_is_object(difference.b) && !json_is_array(difference.b)) {
-    char *before = json_dumps(difference.a, JSON_ENCODE_ANY);
-    char *after = json_dumps(difference.b, JSON_ENCODE_ANY);
-    if (before != NULL && after != NULL) {
-      text = arena_format(arena, "%s %s became %s", difference.key, before, after);
-    }
-    free(before);
-    free(after);
+    const char *name = NULL;
+    const char *before = definition_value_text(arena, difference.key, difference.a, &name);
+    const char *after = definition_value_text(arena, difference.key, difference.b, &name);
+    text = arena_format(arena, "%s %s became %s", name, before, after);
   }
   json_decref(x);
   json_decref(y);
@@ -86,9 +106,10 @@ static const char *definition_add_values(struct arena *arena, const char *list, 
     }
     return list;
   }
-  SCOPED(memory_free) char *value = json_dumps(own, JSON_ENCODE_ANY);
-  const char *word = value != NULL && key != NULL ? arena_format(arena, "%s %s", key, value) : NULL;
-  return word == NULL || strings_has_word(list, word) ? list : arena_add_word(arena, list, word);
+  const char *name = NULL;
+  const char *value = definition_value_text(arena, key, own, &name);
+  const char *word = name != NULL ? arena_format(arena, "%s %s", name, value) : "";
+  return word[0] == '\0' || strings_has_word(list, word) ? list : arena_add_word(arena, list, word);
 }
 
 const char *definition_add_own_values(struct arena *arena, const char *list, const char *own,

@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-/* The first value that differs in two definitions, as "min_trial_ns 200000 became 100000"; "it is
+/* The first value that differs in two definitions, as "min_trial 200us became 100us"; "it is
  * defined otherwise" where one value does not tell it. */
 const char *definition_difference(struct arena *arena, const char *a, const char *b);
 /* The list with those values of a definition that another has otherwise or not at all, as
- * "min_trial_ns 100000"; each once. */
+ * "min_trial 100us"; each once. */
 const char *definition_add_own_values(struct arena *arena, const char *list, const char *own,
                                       const char *other);
 /* Hash of a definition with its GPUs and NUMA nodes numbered in the order in which it names them:

@@ -3,6 +3,7 @@
 #include "engine/base/strings.h"
 #include "runner/analysis/outliers.h"
 #include "runner/cli/analysis.h"
+#include "runner/render/outliers.h"
 #include "runner/table/json_shape.h"
 #include "runner/table/result_set.h"
 
@@ -55,9 +56,9 @@ static void fleet_gate_add_parts(struct command *command, const struct outliers 
       continue;
     }
     fleet_gate_add(rows, part->host, fleet_reason_text(FLEET_SLOW),
-                   arena_format(&command->arena, "%s %.1f %% slower than %s%s%s", part->name,
-                                -100 * part->change, than,
-                                arena_around(&command->arena, ", ", part->uuid, ""),
+                   arena_format(&command->arena, "%s %s %% slower than %s%s%s", part->name,
+                                outliers_range_words(&command->arena, part->least, part->change),
+                                than, arena_around(&command->arena, ", ", part->uuid, ""),
                                 arena_around(&command->arena, "; ", part->evidence, "")));
   }
 }

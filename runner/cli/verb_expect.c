@@ -101,6 +101,7 @@ static enum status verb_expect_list(struct command *command, const struct expect
   struct known_machine *machines;
   const size_t count = verb_expect_machines(set, arena, &machines);
   size_t old = 0;
+  const char *oldest_machine = NULL; /* the first with such a row */
   table_narrow(command->table, "file,oldest,driver_version,gpu_name,other_rows", 0);
   RETURN_ON_ERROR(SINK_COLUMNS(sink, EXPECT_MACHINE_COLUMNS, err));
   for (size_t m = 0; m < count; m++) {
@@ -114,13 +115,14 @@ static enum status verb_expect_list(struct command *command, const struct expect
       oldest = date != NULL && (oldest == NULL || strcmp(date, oldest) < 0) ? date : oldest;
     }
     old += old_rows;
+    oldest_machine = old_rows > 0 && oldest_machine == NULL ? machine->name : oldest_machine;
     RETURN_ON_ERROR(SINK_ROW(sink, err, EXPECT_MACHINE_COLUMNS(COLUMN_CELL)));
   }
   RETURN_ON_ERROR(sink_end(sink, err));
   if (old > 0) {
     say_note(&command->common,
-             "%zu row%s older than two years, or without a date: haul expect show", old,
-             strings_plural(old, " is", "s are"));
+             "%zu row%s older than two years, or without a date (haul expect show \"%s\")", old,
+             strings_plural(old, " is", "s are"), oldest_machine);
   }
   return STATUS_OK;
 }
@@ -162,6 +164,39 @@ static const char *verb_expect_size(struct arena *arena, const struct expect_row
 
 JSON_DESCRIBER_STATIC(verb_expect_describe_row, EXPECT_ROW_COLUMNS, JSON_COLUMN)
 
+/* For people, the cases of a row in one text: "local stream read". */
+static const char *verb_expect_cases(struct arena *arena, const struct expect_row *row) {
+  const char *const words[] = {
+      verb_expect_word(row->path, expect_path_names),
+      row->kind == CASE_TRANSFER ? NULL : case_kind_text((enum case_kind)row->kind),
+      verb_expect_word(row->method, method_names),
+      verb_expect_word(row->operation, stream_op_names),
+      verb_expect_word(row->initiator, initiator_names),
+      row->block,
+      row->axes};
+  const char *text = "";
+  for (size_t i = 0; i < COUNT_OF(words); i++) {
+    text = words[i] != NULL ? arena_join(arena, text, " ", words[i]) : text;
+  }
+  return text;
+}
+
+/* The source is the last: where there is no room beside the rows, it stands below them. */
+#define EXPECT_TABLE_COLUMNS(X)                                                                    \
+  X("machine", text, machine->name)                                                                \
+  X("cases", text, verb_expect_cases(&command->arena, row))                                        \
+  X("size", text, verb_expect_size(&command->arena, row))                                          \
+  X("low", finite, row->low)                                                                       \
+  X("high", finite, row->high)                                                                     \
+  X("unit", text, expect_unit_text((enum expect_unit)row->unit))                                   \
+  X("statement", text, expect_statement_text((enum expect_statement)row->statement))               \
+  X("count", known, row->count > 0, row->count)                                                    \
+  X("tolerance %", finite, 100 * expect_tolerance(row))                                            \
+  X("driver", text, row->driver)                                                                   \
+  X("date", text, row->date)                                                                       \
+  X("remark", text, is_old ? row->date == NULL ? "no date" : "older than two years" : NULL)        \
+  X("source", text, row->source)
+
 /* Keeps the machines that the word means: as a glob, else names that begin with it, else names that
  * it is a part of: "H200" is not "GH200". */
 static enum status verb_expect_select(const char *word, struct arena *arena,
@@ -197,23 +232,18 @@ static enum status verb_expect_show(struct command *command, const struct expect
     RETURN_ON_ERROR(verb_expect_select(command->words[1], &command->arena, machines, &count, err));
   }
   const struct row_sink *sink = command_rows(command, "no machines");
-  /* Where every row is of one machine, its name is the first to go; of times and rates, the unit is
-   * the last. */
-  table_narrow(command->table,
-               count == 1 ? "remark,date,machine,tolerance_percent,driver_version,"
-                            "source,count,axes,block,kind,operation,"
-                            "initiator"
-                          : "remark,date,tolerance_percent,driver_version,count,"
-                            "initiator,kind,source,operation,axes,block,"
-                            "statement,size",
-               0);
-  RETURN_ON_ERROR(SINK_COLUMNS(sink, EXPECT_ROW_COLUMNS, err));
+  const enum output_layout layout = output_layout_of(command->common.format);
+  const bool people = layout == LAYOUT_PAGE || layout == LAYOUT_DIGEST;
+  table_narrow(command->table, "date,tolerance %,driver,count,machine", 0);
+  RETURN_ON_ERROR(people ? SINK_COLUMNS(sink, EXPECT_TABLE_COLUMNS, err)
+                         : SINK_COLUMNS(sink, EXPECT_ROW_COLUMNS, err));
   for (size_t m = 0; m < count; m++) {
     const struct expect_machine *machine = machines[m].machine;
     for (size_t r = 0; r < machine->row_count; r++) {
       const struct expect_row *row = &machine->rows[r];
       const bool is_old = expect_is_old(row, (int64_t)time(NULL) * 1000000000);
-      RETURN_ON_ERROR(SINK_ROW(sink, err, EXPECT_ROW_COLUMNS(COLUMN_CELL)));
+      RETURN_ON_ERROR(people ? SINK_ROW(sink, err, EXPECT_TABLE_COLUMNS(COLUMN_CELL))
+                             : SINK_ROW(sink, err, EXPECT_ROW_COLUMNS(COLUMN_CELL)));
     }
   }
   return sink_end(sink, err);

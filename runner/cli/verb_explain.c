@@ -6,6 +6,7 @@
 #include "runner/render/outliers.h"
 #include "runner/render/result/run_result.h"
 #include "runner/run/expectations.h"
+#include "schema/scenario/nearest.h"
 
 #include <inttypes.h>
 
@@ -18,9 +19,37 @@ static const struct verb_option VERB_EXPLAIN_OPTIONS[] = {
      OPTION_TEXT(struct command, machine)},
     {"here", NULL, "explain this machine as it is now, without a run",
      OPTION_FLAG(struct explain_options, here)},
-    {"rules", NULL, "list the rules: what each finds, reads, costs, and its source",
+    {"rules", NULL, "list the rules; with their names as arguments, print these in full",
      OPTION_FLAG(struct explain_options, rules)},
     {0}};
+
+static const struct explain_rule *verb_explain_find_rule(const struct explain_rules *rules,
+                                                         const char *name) {
+  const size_t i = FIRST_OF(k, rules->count, strcmp(rules->items[k].name, name) == 0);
+  return i < rules->count ? &rules->items[i] : NULL;
+}
+
+static enum status verb_explain_rules(struct command *command, struct error *err) {
+  const struct table_options rows = table_to_stdout(&command->common);
+  struct explain_rules all;
+  struct explain_rules named = {0};
+  explain_read_rules(&command->arena, &all);
+  for (size_t i = 0; i < command->word_count; i++) {
+    const struct explain_rule *rule = verb_explain_find_rule(&all, command->words[i]);
+    if (rule == NULL) {
+      struct nearest nearest = nearest_start(command->words[i]);
+      for (size_t k = 0; k < all.count; k++) {
+        nearest_offer(&nearest, all.items[k].name);
+      }
+      return error_set(err, STATUS_NOT_FOUND,
+                       "no rule is called \"%s\"%s: haul explain --rules lists them",
+                       command->words[i],
+                       arena_around(&command->arena, " (did you mean \"", nearest.word, "\"?)"));
+    }
+    *ARENA_ADD(&command->arena, named.items, named.count) = *rule;
+  }
+  return explain_print_rules(named.count > 0 ? &named : &all, named.count > 0, &rows, err);
+}
 
 /* The words as a run and a case; NULL = not given. */
 static void verb_explain_words(const struct command *command, const char **run, const char **only) {
@@ -33,6 +62,8 @@ static void verb_explain_words(const struct command *command, const char **run, 
 static void verb_explain_check(struct command *command, struct argp_state *state) {
   const struct explain_options *options = command->options;
   const bool machine = command->machine != NULL || options->here;
+  OPTIONS_REFUSE(command->word_count > 2 && !options->rules, state, "too many arguments: \"%s\"",
+                 command->words[2]);
   if (machine && command->word_count > 0) {
     options_fail(state,
                  "a machine without a run has no \"%s\": name a run, or give --machine or "
@@ -164,15 +195,20 @@ static enum status verb_explain_run(struct command *command, struct error *err) 
   const char *selector = NULL;
   struct explain_request request = {0};
   if (options->rules) {
-    const struct table_options rows = table_to_stdout(&command->common);
-    struct explain_rules rules;
-    explain_read_rules(&command->arena, &rules);
-    return explain_print_rules(&rules, &rows, err);
+    return verb_explain_rules(command, err);
   }
   verb_explain_words(command, &selector, &request.only);
   RETURN_ON_ERROR(verb_explain_open(command, selector, &request.run, err));
-  return request.run != 0 ? verb_explain_recorded(command, &request, err)
-                          : verb_explain_show(command, &request, err);
+  enum status status = request.run != 0 ? verb_explain_recorded(command, &request, err)
+                                        : verb_explain_show(command, &request, err);
+  struct explain_rules rules;
+  explain_read_rules(&command->arena, &rules);
+  if (status != STATUS_OK && request.only != NULL &&
+      verb_explain_find_rule(&rules, request.only) != NULL) {
+    status = error_set(err, status, "\"%s\" is a rule, not a case: haul explain --rules %s",
+                       request.only, request.only);
+  }
+  return status;
 }
 
 const struct verb VERB_EXPLAIN = {
@@ -190,7 +226,7 @@ const struct verb VERB_EXPLAIN = {
     .options = VERB_EXPLAIN_OPTIONS,
     .options_size = sizeof(struct explain_options),
     .argument_kind = ARGUMENTS_RUNS,
-    .word_max = 2,
+    .word_max = SIZE_MAX,
     .check = verb_explain_check,
     .rows = (const struct verb_rows[]){{explain_describe_json, NULL},
                                        {explain_describe_rules_json, NULL},

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define EXPLAIN_RULE_HINT "haul explain --rules NAME prints a rule in full"
+
 enum { BLOCKS_SHOWN = 4, SHORTFALLS_SHOWN = 6, RULE_WIDTH = 20 };
 
 /* Cases that are behind by less are not: places differ by so much. */
@@ -72,17 +74,57 @@ static void explain_put_rows(struct document *document, const struct explanation
 
 JSON_DESCRIBER(explain_describe_rules_json, EXPLAIN_RULE_COLUMNS, JSON_COLUMN)
 
-enum status explain_print_rules(const struct explain_rules *rules,
+/* What is the same wherever the rule finds something. */
+static void explain_put_rule(struct document *document, const struct explain_rule *rule) {
+  document_key(document, TONE_NONE, "do", "%s", rule->action);
+  document_key(document, TONE_NONE, "usually", "%s", rule->costs);
+  document_key(document, TONE_NONE, "recorded", "%s", rule->reads);
+  document_key(document, TONE_NONE, "source", "%s", rule->source);
+}
+
+/* The columns for which a terminal has room. */
+#define EXPLAIN_RULE_NAMES(X)                                                                      \
+  X("rule", text, rule->name)                                                                      \
+  X("kind", text, rule->note ? "note" : "finding")                                                 \
+  X("finds", text, rule->title)
+
+static void explain_put_rule_names(struct document *document, const struct explain_rules *rules) {
+  DOCUMENT_COLUMNS(document, EXPLAIN_RULE_NAMES, .wraps = true);
+  for (size_t i = 0; i < rules->count; i++) {
+    const struct explain_rule *rule = &rules->items[i];
+    DOCUMENT_ROW(document, EXPLAIN_RULE_NAMES(COLUMN_CELL));
+  }
+  document_table_end(document);
+  document_put(document, EXPLAIN_RULE_HINT);
+}
+
+static void explain_put_rules(struct document *document, const struct explain_rules *rules) {
+  for (size_t i = 0; i < rules->count; i++) {
+    const struct explain_rule *rule = &rules->items[i];
+    document_part(document, "%s [%s]", rule->title, rule->name);
+    document_key(document, TONE_NONE, "kind", "%s",
+                 rule->note ? "note: usual on some machines, nothing to fix" : "finding");
+    document_key(document, TONE_NONE, "affects", "cases of class %s", rule->touches);
+    explain_put_rule(document, rule);
+  }
+}
+
+enum status explain_print_rules(const struct explain_rules *rules, bool whole,
                                 const struct table_options *options, struct error *err) {
   struct document document;
   document_begin(&document, options, err);
-  DOCUMENT_COLUMNS(&document, EXPLAIN_RULE_COLUMNS,
-                   .narrow = "source,action,costs,touches,reads,kind");
-  for (size_t i = 0; i < rules->count; i++) {
-    const struct explain_rule *rule = &rules->items[i];
-    DOCUMENT_ROW(&document, EXPLAIN_RULE_COLUMNS(COLUMN_CELL));
+  if (document_is_for_people(&document) && whole) {
+    explain_put_rules(&document, rules);
+  } else if (output_layout_of(options->format) == LAYOUT_PAGE) {
+    explain_put_rule_names(&document, rules);
+  } else {
+    DOCUMENT_COLUMNS(&document, EXPLAIN_RULE_COLUMNS, 0);
+    for (size_t i = 0; i < rules->count; i++) {
+      const struct explain_rule *rule = &rules->items[i];
+      DOCUMENT_ROW(&document, EXPLAIN_RULE_COLUMNS(COLUMN_CELL));
+    }
+    document_table_end(&document);
   }
-  document_table_end(&document);
   return document_end(&document);
 }
 
@@ -221,10 +263,7 @@ static void explain_put_finding(struct document *document, const struct explanat
     }
   }
   explain_put_cases(document, explanation, request, &explanation->rows[first], count);
-  document_key(document, TONE_NONE, "do", "%s", rule->action);
-  document_key(document, TONE_NONE, "usually", "%s", rule->costs);
-  document_key(document, TONE_NONE, "recorded", "%s", rule->reads);
-  document_key(document, TONE_NONE, "source", "%s", rule->source);
+  explain_put_rule(document, rule);
 }
 
 /* Whether the rule of that row says something else, of another GPU, in a row further up: it was
@@ -379,6 +418,8 @@ static void explain_put(struct document *document, const struct explanation *exp
   } else {
     explain_put_names(document, explanation, nothing, EXPLAIN_NOT_FOUND);
   }
+  document_gap(document);
+  document_put(document, EXPLAIN_RULE_HINT);
   explain_put_foot(document, explanation, request);
 }
 

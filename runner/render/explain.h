@@ -11,8 +11,8 @@ struct json_shape;
 enum status explain_print(const struct explanation *explanation,
                           const struct explain_request *request, bool verbose,
                           const struct table_options *options, struct error *err) CHECK_RESULT;
-/* One row per rule. */
-enum status explain_print_rules(const struct explain_rules *rules,
+/* One row per rule; whole: for people all of each. */
+enum status explain_print_rules(const struct explain_rules *rules, bool whole,
                                 const struct table_options *options,
                                 struct error *err) CHECK_RESULT;
 

@@ -328,8 +328,9 @@ static bool history_moves(const struct results *results, const struct history_se
 
 #define HISTORY_QUIET_COLUMNS(X)                                                                   \
   X("case", text,                                                                                  \
-    arena_format(&document->arena, "%s%s", results->cases[series->bench].name,                     \
-                 arena_around(&document->arena, " [", series->hardware, "]")))                     \
+    arena_format(&document->arena, "%s%s%s", results->cases[series->bench].name,                   \
+                 arena_around(&document->arena, " [", series->hardware, "]"),                      \
+                 arena_around(&document->arena, ", ", series->settings, "")))                      \
   X("runs", integer, (int64_t)series->point_count)                                                 \
   X("lowest", text, arena_format(&document->arena, "%#.5g", low))                                  \
   X("highest", text, arena_format(&document->arena, "%#.5g", high))                                \

@@ -145,9 +145,9 @@ const char *outliers_verdict_words(struct arena *arena, const struct results *re
 }
 
 const char *outliers_range_words(struct arena *arena, double least, double change) {
-  return fabs(change - least) < 0.005
-             ? arena_format(arena, "%.1f", -100 * change)
-             : arena_format(arena, "%.1f to %.1f", -100 * least, -100 * change);
+  const char *low = arena_format(arena, "%.1f", -100 * least);
+  const char *high = arena_format(arena, "%.1f", -100 * change);
+  return strcmp(low, high) == 0 ? high : arena_format(arena, "%s to %s", low, high);
 }
 
 /* "gpu2 of n0007 is 2.2 to 3.0 % slower than its peers (GPU-..., 0000:06:00.0): ..." */

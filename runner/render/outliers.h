@@ -33,6 +33,6 @@ const char *outliers_shorten(struct arena *arena, const char *list, size_t shown
 /* "gpu1 of n0003 alone became 5.1 % slower: 10 of 10 cases, in down", and if it is not certain. In
  * the arena. */
 const char *outliers_alone_words(struct arena *arena, const struct outlier_part *part);
-/* "2.2 to 3.0" of two changes, "3.0" where they are one: per cent that it is slower. In the arena.
+/* "2.2 to 3.0" of two changes, "3.0" where both read so: per cent that it is slower. In the arena.
  */
 const char *outliers_range_words(struct arena *arena, double least, double change);

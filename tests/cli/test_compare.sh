@@ -259,6 +259,12 @@ run_ok run gpu.toml --db single.db -q --only 'down*,up*-gpu[01]*'
 run_ok history '*' --db single.db # each case is said to have the runs that it has
 expect_out '^2 cases did not change \(-v shows each with its runs\):$'
 expect_out '^10 cases have one run each, so far:$'
+run_ok run gpu.toml --db single.db -q --only 'up*-gpu0/4MiB' --set measure.min_trial=7ms
+run_ok history 'up*' --db single.db # cases of one name are told apart
+expect_out '^up/numa0:pinned-gpu0/4MiB, min_trial 7ms +1 '
+expect_out '^up/numa0:pinned-gpu0/4MiB, min_trial [^7]'
+run_ok query --saved drivers --db single.db --param name='up*gpu[01]/4MiB' --csv
+equal 2 "$(grep -c ',simulated,min_trial [0-9.]* ms' out)" 'rows with settings'
 cp r.db machines.db
 on_first gpu.toml -q --db machines.db --node-name n2
 run_ok history '*' --db machines.db # a band per block, which hides two cases

@@ -469,7 +469,12 @@ begin 'what is known can be read'
 run_ok expect list
 expect_out '^H200 SXM on PCIe 5 x16 +NVIDIA H200 +5 x16 +4 x18'
 expect_out '^H100 PCIe .* 2022-11-30 +1$'
-expect_err '[0-9]+ rows? (is|are) older than two years, or without a date: haul expect show$'
+expect_err '[0-9]+ rows? (is|are) older than two years, or without a date \(haul expect show "H100 PCIe"\)$'
+COLUMNS=80 run_ok expect show 'h100 pcie'
+expect_out '^device_to_device ce .* older than two years$'
+COLUMNS=80 run_ok expect show h200 # what tells rows apart has room
+expect_out '^local stream read +>= 1GiB +4431 +4658 +GB/s'
+expect_out '^    stas00/ml-engineering, 8 GPUs \(the 2 rows above\)$'
 run_ok expect show 'h100 pcie' --csv
 expect_out ',2022-11-30,older than two years'
 run_ok expect show 'h200*' --expect mine.toml

@@ -40,6 +40,14 @@ run_ok explain --machine busy_machine.toml --format csv
 expect_out '^gpu_in_use,finding,not found,'
 
 begin 'the rules themselves'
+COLUMNS=80 run_ok explain --rules
+expect_out '^pcie_link +finding +The PCIe link is slower or narrower '
+expect_out '^haul explain --rules NAME prints a rule in full$'
+reject_out 'no room for'
+COLUMNS=80 run_ok explain --rules pcie_link memlock
+equal 2 "$(grep -c '^[A-Z].* \[\(pcie_link\|memlock\)\]$' out)" 'rules that are printed'
+equal '2 2 2 2' "$(for key in do usually recorded source; do grep -c "^ *$key  *[^ ]" out; done | xargs)" 'what is said of each'
+run_error 2 'no rule is called "pcie_lnk" .did you mean "pcie_link"' explain --rules pcie_lnk
 run_ok explain --rules --format jsonl
 expect_out '"rule":"shared_uplink","kind":"finding"'
 
@@ -64,6 +72,7 @@ expect_out '^Skipped +5 of 5 cases: needs 20480.0 GiB on GPU 0, .* \(haul query 
 run_ok explain --db skipped.db
 expect_out '^Nothing was measured. Skipped 5 of 5 cases: needs 20480.0 GiB'
 reject_out 'No known cause found'
+run_error 2 '"pcie_link" is a rule, not a case: haul explain --rules pcie_link$' explain pcie_link --db skipped.db
 
 cat >busy.toml <<'EOF'
 [[fake.process]]
@@ -131,6 +140,11 @@ reject_out 'no value'
 begin 'a case or run that is not there'
 run_error 2 "no case or block matches .nothing." explain latest nothing --db runs.db
 run_error 2 'there is no run' explain run:99 --db runs.db
+
+begin 'a link that was idle when the machine was saved is as fast as copies are, once there are some'
+HAUL_FAKE_MACHINE=$machines/l40sx4-pcie.toml run_ok run link.toml --db idle.db
+run_ok explain --db idle.db --format csv
+expect_out '^pcie_link,finding,not found,0,"gen4 x16, best gen4 x16, the highest of'
 
 begin 'telemetry that was off is not known'
 run_ok run link.toml --db runs.db --set measure.telemetry=off

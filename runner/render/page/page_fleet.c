@@ -230,7 +230,8 @@ static void fleet_put_map(struct fleet_page *f) {
   (void)fputs(
       "<section id=\"nodes\"><h2>Nodes and blocks, the worst first</h2>\n"
       "<p class=\"note key\">Slowest case of each block, in per cent of the same case on the other "
-      "nodes. Slower by " PAGE_LEVELS("s") " the threshold: " DIFF_USUAL_THRESHOLDS ".",
+      "nodes. A case between two GPUs has the differences of both. Slower by " PAGE_LEVELS(
+          "s") " the threshold: " DIFF_USUAL_THRESHOLDS ".",
       f->page);
   const struct fleet_row *rows = fleet_rank(f);
   const bool usual =

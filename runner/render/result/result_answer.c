@@ -205,7 +205,7 @@ static bool answer_is_new(const struct run_row *row, const struct answer_rate *r
          answer_is_as_large(row, rates[0].pairs.items[0]);
 }
 
-/* The best of that memory (NULL: of all), and what other methods reach at its size. */
+/* The best of that memory, and what other methods reach at its size. */
 static size_t answer_find_rates(struct arena *arena, const struct answer_pairs *all,
                                 const char *memory, struct answer_rate *rates, size_t most) {
   const struct answer_pairs best = answer_select(arena, all, memory, NULL);
@@ -224,6 +224,40 @@ static size_t answer_find_rates(struct arena *arena, const struct answer_pairs *
     }
   }
   return count;
+}
+
+/* The memory of the best copy but those of pageable memory; NULL = there is none. */
+static const char *answer_locked_memory(const struct answer_pairs *all) {
+  const struct run_row *best = NULL;
+  for (size_t i = 0; i < all->count; i++) {
+    const struct run_row *row = all->items[i];
+    if (strcmp(answer_memory(row), "pageable") != 0 &&
+        (best == NULL || answer_is_better(row, best))) {
+      best = row;
+    }
+  }
+  return best != NULL ? answer_memory(best) : NULL;
+}
+
+/* Of the best memory but pageable, then of pageable, whichever is faster. Of one alone where its
+ * copies are larger. Returns the number of rates. */
+static size_t answer_find_memories(struct arena *arena, const struct answer_pairs *all,
+                                   struct answer_rate rates[2 * ANSWER_METHODS_MAX]) {
+  const char *locked = answer_locked_memory(all);
+  const size_t count =
+      locked != NULL ? answer_find_rates(arena, all, locked, rates, ANSWER_METHODS_MAX) : 0;
+  struct answer_rate *pageable = &rates[count];
+  const size_t more = answer_find_rates(arena, all, "pageable", pageable, ANSWER_METHODS_MAX);
+  if (count == 0 || more == 0) {
+    return count + more;
+  }
+  const struct run_row *first = rates[0].pairs.items[0];
+  const struct run_row *other = pageable->pairs.items[0];
+  if (!answer_is_as_large(first, other)) {
+    memmove(rates, pageable, more * sizeof *rates);
+    return more;
+  }
+  return answer_is_as_large(other, first) ? count + more : count;
 }
 
 /* The settings that neither place, size nor method shows: "threads=2". */
@@ -276,13 +310,7 @@ static const char *answer_rate_words(struct arena *arena, const struct answer_ra
 static const char *answer_rates(struct arena *arena, const struct answer_pairs *all,
                                 const struct run_row *above_peak) {
   struct answer_rate rates[2 * ANSWER_METHODS_MAX];
-  size_t count = answer_find_rates(arena, all, NULL, rates, ANSWER_METHODS_MAX);
-  if (count > 0 && strcmp(rates[0].memory, "pageable") != 0) {
-    struct answer_rate *pageable = &rates[count];
-    const size_t more = answer_find_rates(arena, all, "pageable", pageable, ANSWER_METHODS_MAX);
-    const struct run_row *largest = rates[0].pairs.items[0];
-    count += more > 0 && answer_is_as_large(pageable->pairs.items[0], largest) ? more : 0;
-  }
+  const size_t count = answer_find_memories(arena, all, rates);
   const bool one_size = count > 0 && answer_has_one_size(rates, count);
   const char *text = "";
   const char *lowest = "";

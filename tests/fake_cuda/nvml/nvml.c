@@ -361,9 +361,13 @@ int nvmlDeviceGetMemoryAffinity(struct nvml_device *device, unsigned words, unsi
 
 /* ---- links: PCIe, NVLink, chip to chip ---- */
 
+/* The file has the link when it was idle. A process that asks again samples GPUs at work: then the
+ * link is as fast as copies are. */
 int nvmlDeviceGetCurrPcieLinkGeneration(struct nvml_device *device, unsigned *generation) {
+  static atomic_bool asked[MACHINE_GPUS_MAX];
   BEGIN_GPU(device);
-  return device_give_number(gpu->pcie_generation, generation);
+  const bool works = atomic_exchange(&asked[gpu - the_machine()->gpus], true);
+  return device_give_number(works ? gpu->pcie_generation_max : gpu->pcie_generation, generation);
 }
 
 int nvmlDeviceGetCurrPcieLinkWidth(struct nvml_device *device, unsigned *width) {

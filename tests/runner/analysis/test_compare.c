@@ -641,7 +641,7 @@ TEST(another_measurement_under_one_name_says_what_differs) {
   assert_int_equal(comparison->row_count, 1);
   assert_int_equal(comparison->rows[0].result.verdict, VERDICT_INCOMPARABLE);
   assert_string_equal(comparison->rows[0].reason,
-                      "another measurement: min_trial_ns 200000 became 100000");
+                      "measured differently: min_trial 200us became 100us");
   assert_int_equal(comparison->summary.verdicts[VERDICT_NEW], 0);
   assert_int_equal(comparison->summary.verdicts[VERDICT_MISSING], 0);
   assert_int_equal(comparison->summary.verdicts[VERDICT_INCOMPARABLE], 1);

@@ -187,6 +187,12 @@ TEST(the_answer_has_the_largest_copies) {
   expect_answer(MEMORIES, 4,
                 "Host to GPU   50.00-55.00 GB/s pinned (256MiB to 1GiB), 9.000 pageable (64MiB); "
                 "lowest pinned: numa0 to gpu1\n");
+  /* Pageable memory is the last, whichever is faster; small copies of the other do not count. */
+  static const struct said HUGE[] = {{UP("numa1", "huge"), .gbps = 1.5, .size_bytes = 4096},
+                                     {UP("numa1", "pageable"), .gbps = 36, .size_bytes = 64 << 20},
+                                     {UP("numa1", "huge"), .gbps = 12, .size_bytes = 64 << 20}};
+  expect_answer(HUGE, 2, "Host to host  36.00 GB/s pageable (64MiB)\n");
+  expect_answer(HUGE, 3, "Host to host  12.00 GB/s huge, 36.00 pageable (64MiB)\n");
   static const struct said BOTH[] = {
       {UP("gpu0", "pinned"), .gbps = 55, .size_bytes = 64 << 20},
       {UP("gpu0", "pinned"), .gbps = 92, .size_bytes = 64 << 20, .direction = "both", .flows = 2}};
