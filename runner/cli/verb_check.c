@@ -265,8 +265,14 @@ static const char *verb_check_without_distributions(struct command *command,
                             options->provisional ? ",provisional" : "");
 }
 
-/* Nothing to fail on was found, which is good only where something was decided: of changes, if it
+/* Where nothing to fail on was found, that is good only if something was decided: of changes, if it
  * fails on these. */
+static bool verb_check_may_pass(const struct check_options *options,
+                                const struct comparison *comparison) {
+  const bool asks = options->fails[VERDICT_REGRESSED] || options->fails[VERDICT_IMPROVED];
+  return verb_check_is_decided(comparison) || (comparison->tested_count > 0 && !asks);
+}
+
 static enum status verb_check_pass(struct command *command, const struct comparison *comparison,
                                    struct error *err) {
   const struct check_options *options = command->options;
@@ -274,8 +280,7 @@ static enum status verb_check_pass(struct command *command, const struct compari
   const struct comparison_total *totals = comparison->totals;
   const char *reason = NULL;
   const size_t incomparable = diff_count_incomparable(comparison, &reason);
-  const bool asks = options->fails[VERDICT_REGRESSED] || options->fails[VERDICT_IMPROVED];
-  if (verb_check_is_decided(comparison) || (comparison->tested_count > 0 && !asks)) {
+  if (verb_check_may_pass(options, comparison)) {
     if (incomparable > 0) {
       say_warning(&command->common,
                   "%zu of %zu cases were not compared: %s; --fail-on incomparable fails on that",
@@ -335,6 +340,18 @@ static enum status verb_check_judge(struct command *command, const struct compar
   return verb_check_pass(command, comparison, err);
 }
 
+/* What -q says before the verdicts, which do not tell it. */
+static const char *verb_check_outcome(struct command *command,
+                                      const struct comparison *comparison) {
+  const struct check_options *options = command->options;
+  const struct check_found found = verb_check_find(options, comparison);
+  return verb_check_words(command, comparison, &found)[0] != '\0' ||
+                 (options->strict && verb_check_is_open(command, comparison, found.provisional))
+             ? "failed"
+         : verb_check_may_pass(options, comparison) ? "passed"
+                                                    : "undecided";
+}
+
 /* B by default: the latest run of the scenario of A, which may be older than "latest". */
 static enum status verb_check_choose(struct command *command, struct error *err) {
   struct compare_request *request = &command->request;
@@ -391,6 +408,9 @@ static enum status verb_check_run(struct command *command, struct error *err) {
                            ? verb_check_choose(command, err)
                            : STATUS_OK;
   status = THEN(status, analysis_compare(command, &result, err));
+  if (status == STATUS_OK && show.answer_only) {
+    show.outcome = verb_check_outcome(command, result.comparison);
+  }
   status = THEN(status, analysis_show(command, &result, &show, err));
   return THEN(status, verb_check_judge(command, result.comparison, err));
 }
@@ -405,8 +425,8 @@ const struct verb VERB_CHECK = {
            "--fail-on; 1 a case has one or, if --fail-on includes regressed, hardware of a single "
            "node became slower; 2 the command line is wrong, or selects no runs; 3 nothing was "
            "compared, or nothing was decided; 4 with --strict, a case is undecided or "
-           "provisional. If several apply, 1 comes first, then 4, then 3. -q prints the verdict "
-           "line alone.\n\n"
+           "provisional. If several apply, 1 comes first, then 4, then 3. -q prints one line: "
+           "passed, failed or undecided, and the verdicts.\n\n"
            "--fail-on takes verdicts of haul diff, and:\n"
            "  distribution  a case became worse in TAIL, JITTER or MODE\n"
            "  provisional   verdicts with a \"?\" as well; alone, added to the default ones\n\n"

@@ -392,8 +392,10 @@ static void diff_put_answer(const struct diff_view *view) {
   for (unsigned v = verdict_name_count; v-- > 0 && view->put_cases != NULL;) {
     tone = verdicts[v] > 0 && v != VERDICT_SAME ? diff_verdict_tone((enum verdict)v) : tone;
   }
+  struct arena *arena = &view->document->arena;
   document_put_text(view->document, tone,
-                    diff_answer_words(&view->document->arena, view->comparison, view->show->names));
+                    arena_join(arena, view->show->outcome != NULL ? view->show->outcome : "", ": ",
+                               diff_answer_words(arena, view->comparison, view->show->names)));
 }
 
 void diff_view_init(struct diff_view *view) {

@@ -30,6 +30,7 @@ struct diff_show {
   const char *names[SIDES];          /* of the sides, as the user named them: "tag:before" */
   bool all;                          /* table: the SAME cases as well, nothing folded */
   bool answer_only;                  /* table, md: the first line */
+  const char *outcome;               /* of a check, before it: "passed"; NULL = none */
   bool verdicts[verdict_name_count]; /* table: those not set are summed up only */
   bool fails[verdict_name_count];    /* of tests: these are failures */
   bool provisional_fails;            /* of tests: `fails` holds for provisional verdicts as well */

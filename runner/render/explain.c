@@ -338,6 +338,7 @@ static void explain_put_foot(struct document *document, const struct explanation
                explanation->gpu_count > 0 ? arena_format(arena, "%d x ", explanation->gpu_count)
                                           : "",
                explanation->gpus);
+  document_put(document, EXPLAIN_RULE_HINT);
 }
 
 /* "42 rules: 32 checked, 4 could not be checked, 6 do not apply" */
@@ -418,8 +419,6 @@ static void explain_put(struct document *document, const struct explanation *exp
   } else {
     explain_put_names(document, explanation, nothing, EXPLAIN_NOT_FOUND);
   }
-  document_gap(document);
-  document_put(document, EXPLAIN_RULE_HINT);
   explain_put_foot(document, explanation, request);
 }
 

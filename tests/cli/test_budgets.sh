@@ -55,6 +55,6 @@ expect_out '^gpu1->gpu2: [0-9.]+ % slower \(3 of 3 cases\)'
 run check previous latest -q --fail-on provisional --db diff.db
 expect_code 1
 equal 1 "$(wc -l <"$scratch/out")" 'lines of check -q'
-expect_out '^3 regressed, 229 same \(all provisional\): '
+expect_out '^failed: 3 regressed, 229 same \(all provisional\): '
 
 finish

@@ -145,6 +145,8 @@ cat >wanted <<'TEXT'
   haul diff tag:a tag:b --db few.db
 TEXT
 equal "$(cat wanted)" "$(grep '^  ' err)" 'commands of the advice'
+run_ok check tag:a tag:b --db few.db -q
+expect_out '^passed: 2 regressed, 16 same \(all provisional\)'
 run check tag:a tag:b --db few.db --fail-on provisional
 expect_code 1
 run_ok check tag:a tag:b --db few.db --fail-on improved,provisional

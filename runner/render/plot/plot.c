@@ -89,6 +89,15 @@ static void plot_draw_bar(const struct area *area, double x, struct plot_range r
   }
 }
 
+/* The cell of a point; NULL = it has none. */
+static struct cell_drawn *plot_cell_of(const struct area *area, struct plot_point point) {
+  if (!plot_is_placeable(point)) {
+    return NULL;
+  }
+  const struct plot_point at = plot_dots_of(area, point);
+  return plot_cell_at(&area->canvas, lround(at.x), lround(at.y));
+}
+
 static void plot_draw_curve(const struct area *area, const struct plot_curve *curve, size_t index) {
   const unsigned char colour = (unsigned char)(1 + index % COLOURS);
   const struct plot_point *last = NULL;
@@ -107,8 +116,7 @@ static void plot_draw_curve(const struct area *area, const struct plot_curve *cu
     if (!plot_is_placeable(curve->points[i])) {
       continue;
     }
-    const struct plot_point at = plot_dots_of(area, curve->points[i]);
-    struct cell_drawn *cell = plot_cell_at(&area->canvas, lround(at.x), lround(at.y));
+    struct cell_drawn *cell = plot_cell_of(area, curve->points[i]);
     if (cell != NULL) {
       cell->letter = text_letter(index);
       cell->colour = colour;
@@ -116,6 +124,23 @@ static void plot_draw_curve(const struct area *area, const struct plot_curve *cu
     struct plot_range range;
     if (plot_range_of(curve, i, &range)) {
       plot_draw_bar(area, curve->points[i].x, range, colour);
+    }
+  }
+}
+
+static size_t plot_count_letter(const struct canvas *canvas, char letter) {
+  return SUM_OF(i, (size_t)canvas->width * canvas->height, canvas->cells[i].letter == letter);
+}
+
+/* A curve behind others gets one of the points that it shares with a curve that has more. */
+static void plot_uncover_curve(const struct area *area, const struct plot_curve *curve,
+                               size_t index) {
+  for (size_t i = 0; i < curve->count && plot_count_letter(&area->canvas, text_letter(index)) == 0;
+       i++) {
+    struct cell_drawn *cell = plot_cell_of(area, curve->points[i]);
+    if (cell != NULL && plot_count_letter(&area->canvas, cell->letter) > 1) {
+      cell->letter = text_letter(index);
+      cell->colour = (unsigned char)(1 + index % COLOURS);
     }
   }
 }
@@ -265,11 +290,6 @@ static void plot_put_x_axis(const struct pen *pen, const struct area *area, cons
   strbuf_printf(pen->text, "%s\n", name);
 }
 
-/* Whether a letter of it is to be seen. */
-static bool plot_shows(const struct canvas *canvas, char letter) {
-  return ANY_OF(i, (size_t)canvas->width * canvas->height, canvas->cells[i].letter == letter);
-}
-
 static void plot_put_legend(const struct pen *pen, const struct plot *plot,
                             const struct canvas *canvas) {
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
@@ -281,7 +301,7 @@ static void plot_put_legend(const struct pen *pen, const struct plot *plot,
     plot_put_coloured(pen, (unsigned char)(1 + i % COLOURS), letter);
     plot_put_spaces(pen->text, 2);
     text_put(pen->text, plot->curves[i].name);
-    strbuf_append(pen->text, plot_shows(canvas, letter[0]) ? "" : " (behind others)");
+    strbuf_append(pen->text, plot_count_letter(canvas, letter[0]) > 0 ? "" : " (behind others)");
     strbuf_append_char(pen->text, '\n');
   }
   for (size_t i = 0; i < plot->level_count; i++) {
@@ -342,6 +362,9 @@ void plot_draw(const struct plot *plot, const struct plot_style *style, struct s
       memory_new((size_t)area.canvas.width * area.canvas.height, sizeof *area.canvas.cells);
   for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
     plot_draw_curve(&area, &plot->curves[i], i);
+  }
+  for (size_t i = 0; i < plot->curve_count && i < PLOT_CURVES_MAX; i++) {
+    plot_uncover_curve(&area, &plot->curves[i], i);
   }
   for (size_t i = 0; i < plot->level_count; i++) {
     plot_draw_level(&area, plot->levels[i].y);

@@ -42,13 +42,15 @@ static double axis_round_up(double value) {
   return below / power > 3 ? 10 * power : below / power > 1.5 ? 5 * power : 2 * power;
 }
 
-/* Powers of two with as many doublings between them as leave room. */
+/* Powers of two with as many doublings between them as leave room; the last is at the end, with
+ * more of them before it if need be. */
 static void axis_double_up(struct plot_axis *axis, size_t wanted) {
   const double first = ceil(log2(axis->low) - SLACK);
-  const double last = log2(axis->high) + SLACK;
+  const double last = floor(log2(axis->high) + SLACK);
   const double step = fmax(1, ceil((last - log2(axis->low)) / (double)wanted - SLACK));
   for (int i = 0; i < AXIS_TICKS_MAX && first + i * step <= last; i++) {
-    axis_add_tick(axis, exp2(first + i * step));
+    const bool is_last = i > 0 && first + (i + 1) * step > last;
+    axis_add_tick(axis, exp2(is_last ? last : first + i * step));
   }
 }
 

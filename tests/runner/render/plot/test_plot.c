@@ -23,6 +23,8 @@ TEST(sizes_are_powers_of_two) {
   axis_init(&axis, 1024, 0x1p34, true, true, false, 8);
   assert_ticks(&axis, "1KiB 8KiB 64KiB 512KiB 4MiB 32MiB 256MiB 2GiB 16GiB");
   assert_true(fabs(axis_place(&axis, 0x1p22) - 0.5) < 1e-9);
+  axis_init(&axis, 0x1p16, 0x1p25, true, true, false, 7);
+  assert_ticks(&axis, "64KiB 256KiB 1MiB 4MiB 32MiB");
   axis_init(&axis, 0, 0x1p20, false, true, false, 4);
   assert_ticks(&axis, "0 256KiB 512KiB 768KiB 1MiB");
 }
@@ -90,10 +92,15 @@ static struct plot two_curves(void) {
                        .curve_count = 2};
 }
 
-TEST(a_curve_that_others_hide_is_said) {
-  const struct plot_curve curves[] = {CURVES[0], CURVES[0]};
+TEST(a_curve_that_others_hide_has_a_point_or_is_said) {
+  struct plot_curve curves[] = {CURVES[0], CURVES[0]};
   struct plot plot = two_curves();
   plot.curves = curves;
+  SCOPED(strbuf_fini)
+  struct strbuf shared = draw(plot, (struct plot_style){.width = 40, .height = 9});
+  assert_contains(shared.text, "\n  a  up\n  b  up\n"); /* a point for each */
+  assert_contains(shared.text, "+a...");
+  curves[0].count = curves[1].count = 1;
   SCOPED(strbuf_fini)
   struct strbuf text = draw(plot, (struct plot_style){.width = 40, .height = 9});
   assert_contains(text.text, "\n  a  up (behind others)\n  b  up\n");
@@ -113,8 +120,8 @@ TEST(a_plot_is_drawn) {
                                  "     |       .....\n"
                                  "     |   .....\n"
                                  "   1 +a...\n"
-                                 "     ++------------+-------------+------\n"
-                                 "    1KiB         16KiB        256KiB\n"
+                                 "     ++------------+-------------------+\n"
+                                 "    1KiB         16KiB              1MiB\n"
                                  "                                    size\n"
                                  "  a  up\n"
                                  "  b  flat\n");
@@ -235,7 +242,7 @@ TEST(every_number_is_a_curve_without_names) {
   add(&output, (struct cell[]){cell_integer(1), cell_real(4), cell_real(5), cell_integer(7)});
   add(&output, (struct cell[]){cell_integer(2), cell_null(), cell_real(6), cell_integer(8)});
   assert_ok(finish(&output, err), err);
-  assert_contains(output.capture.text, "  a  gbps_low (behind others)\n  b  gbps_high\n  c  ns\n");
+  assert_contains(output.capture.text, "  a  gbps_low\n  b  gbps_high\n  c  ns\n");
   assert_null(strstr(output.capture.text, "GB/s")); /* they have no unit in common */
   assert_contains(output.capture.text, " threads\n");
 }
