@@ -4,6 +4,7 @@
 #include "engine/base/order.h"
 #include "engine/base/strings.h"
 #include "engine/base/text_index.h"
+#include "engine/case/visits.h"
 #include "engine/machine/check.h"
 #include "runner/plan/definition.h"
 #include "runner/plan/estimate.h"
@@ -528,4 +529,17 @@ enum status plan_new(const struct scenario *scenario, const struct machine *mach
 uint64_t plan_total_ns(const struct plan *plan, uint32_t processes) {
   const uint64_t pause_ns = plan->scenario != NULL ? plan->scenario->run.pause_ns : 0;
   return plan->estimate_ns * processes + (processes > 0 ? processes - 1 : 0) * pause_ns;
+}
+
+uint64_t plan_settle_ns(const struct plan *plan, uint32_t processes) {
+  const struct run_settings *run = plan->scenario != NULL ? &plan->scenario->run : NULL;
+  const uint64_t round_ns = plan->estimate_ns * processes;
+  const bool any = ANY_OF(i, plan->case_count,
+                          plan->cases[i].skip_reason == NULL &&
+                              visits_are_allowed(&plan->cases[i].def.measure) &&
+                              !visits_follow(&plan->cases[i].def.measure));
+  return run == NULL || !any                  ? 0
+         : run->settle_ns != PLAN_SETTLE_AUTO ? run->settle_ns
+         : round_ns > PLAN_SETTLE_NS          ? round_ns
+                                              : PLAN_SETTLE_NS;
 }

@@ -75,6 +75,12 @@ struct plan {
 
 /* The time of that many processes with the pauses between them. */
 uint64_t plan_total_ns(const struct plan *plan, uint32_t processes);
+/* Of measure.settle_time: as long as the first round took, and at least the other. */
+#define PLAN_SETTLE_AUTO UINT64_MAX
+#define PLAN_SETTLE_NS   UINT64_C(5000000000)
+/* How long that many processes may measure noisy cases again; 0 = there are no such cases, or they
+ * are not measured again. */
+uint64_t plan_settle_ns(const struct plan *plan, uint32_t processes);
 
 struct case_keys {
   const char **items;

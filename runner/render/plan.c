@@ -241,6 +241,10 @@ static void plan_put_totals(struct document *document, const struct plan *plan, 
   } else {
     time = arena_format(arena, "%s%s", time, start);
   }
+  if (measured > 0 && plan_settle_ns(plan, processes) > 0) {
+    time = plan_time(arena, arena_format(arena, "%s, and up to ", time),
+                     plan_settle_ns(plan, processes), " to measure noisy cases again");
+  }
   document_gap(document);
   document_put(document, "%zu case%s%s%s%s%s%s%s", plan->case_count,
                strings_plural(plan->case_count, "", "s"),

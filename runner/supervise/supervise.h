@@ -32,9 +32,6 @@ enum { SUPERVISE_WATCHDOG_FACTOR = 10 };
 enum { SUPERVISE_STOP_PARTS = 2 };
 #define SUPERVISE_STOP_NS (SUPERVISE_WATCHDOG_FLOOR_NS / SUPERVISE_STOP_PARTS)
 
-#define SUPERVISE_SETTLE_AUTO UINT64_MAX
-#define SUPERVISE_SETTLE_NS   UINT64_C(5000000000)
-
 /* Everything that one process measured of one case, also what arrived before a worker died;
  * borrowed for the duration of the call. */
 struct case_report {
@@ -101,8 +98,8 @@ struct supervise_options {
   uint32_t processes;
   uint64_t telemetry_ns; /* between samples; 0 = off */
   uint64_t pause_ns;     /* from the end of a process to the start of the next */
-  /* For further visits, all processes together; SUPERVISE_SETTLE_AUTO = of each process as long as
-   * its first round took, and at least SUPERVISE_SETTLE_NS for all. */
+  /* For further visits, all processes together; PLAN_SETTLE_AUTO = of each process as long as its
+   * first round took, and at least PLAN_SETTLE_NS for all. */
   uint64_t settle_ns;
   /* The cases fell short before, which others may have caused: twice that time, and twice the time
    * between two visits, for an episode may outlast all of them. */

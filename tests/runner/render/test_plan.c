@@ -3,6 +3,7 @@
 #include "engine/machine/machine.h"
 #include "runner/plan/plan.h"
 #include "runner/render/plan.h"
+#include "schema/scenario/scenario.h"
 #include "schema/scenario/setting.h"
 #include "tests/runner/plan/fixture.h"
 
@@ -88,6 +89,22 @@ TEST(people_see_cases_skips_and_totals) {
   assert_contains(text, " s to start), ");
   assert_contains(text, " for 5 processes; at most 128 MiB of host memory and 128 MiB on "
                         "a GPU\n");
+}
+
+TEST(how_long_noisy_cases_are_measured_again_is_said) {
+  SCOPED(memory_free) struct machine *machine = machine_8xh100();
+  SCOPED(plan_free_at) struct plan *plan = make_plan(machine);
+  struct scenario scenario = {.run = {.settle_ns = 30000000000}};
+  plan->scenario = &scenario;
+  SCOPED(memory_free) char *given = render(plan, OUTPUT_TABLE);
+  assert_contains(given, " for 5 processes, and up to 30 s to measure noisy cases again; at most ");
+  scenario.run.settle_ns = PLAN_SETTLE_AUTO;
+  assert_int_equal(plan_settle_ns(plan, 100), 100 * plan->estimate_ns); /* as long as once */
+  plan->estimate_ns = 1;
+  assert_int_equal(plan_settle_ns(plan, 1), PLAN_SETTLE_NS);
+  scenario.run.settle_ns = 0;
+  SCOPED(memory_free) char *once = render(plan, OUTPUT_TABLE);
+  assert_null(strstr(once, "noisy"));
 }
 
 TEST(programs_get_every_case) {

@@ -123,7 +123,7 @@ TEST(further_visits_end_with_their_time) {
       {{.settle_ns = 400000000}, 2},
       {{.settle_ns = 400000000, .doubted = true}, 2},
       {{.settle_ns = 0}, 1},
-      {{.settle_ns = SUPERVISE_SETTLE_AUTO, .budget_ns = 400000000}, 2},
+      {{.settle_ns = PLAN_SETTLE_AUTO, .budget_ns = 400000000}, 2},
   };
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
     struct visits visits = {.results_before = false};
@@ -139,7 +139,7 @@ TEST(further_visits_end_with_their_time) {
 }
 
 TEST(interrupt_ends_further_visits) {
-  const struct supervise_options options = {.settle_ns = SUPERVISE_SETTLE_AUTO};
+  const struct supervise_options options = {.settle_ns = PLAN_SETTLE_AUTO};
   struct visits visits = {.wanted = {100, 0, 100}, .interrupt_at = 4};
   assert_int_equal(run_cases(&visits, CASES, options), STATUS_INTERRUPTED);
   assert_int_equal(visits.seen.report_count, 4);
