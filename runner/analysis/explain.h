@@ -95,6 +95,7 @@ struct explain_request {
   const char *const *slow;
   const char **identities; /* of the GPUs that are slow */
   size_t slow_count, identity_count, compared;
+  bool simulated;      /* a fake driver answered */
   const char *skipped; /* "5 of 5 cases: REASON"; "" or NULL = not all were skipped */
   const char *next;    /* a command that shows what changed; NULL = there is none */
   struct explain_shortfall *shortfalls; /* of the run; findings that touch one come first */

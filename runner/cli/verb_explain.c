@@ -144,6 +144,7 @@ static enum status verb_explain_compare(struct command *command, const char *run
   request->identity_count =
       outliers_identities(&command->arena, command->results, outliers, &request->identities);
   request->slow = slow;
+  request->simulated = results_run_is_simulated(command->results, 0);
   request->slow_count = outliers->verdict_count;
   request->compared = outliers->cases;
   outliers_free(outliers);

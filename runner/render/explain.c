@@ -329,7 +329,7 @@ static void explain_put_foot(struct document *document, const struct explanation
   for (size_t i = 0; i < request->identity_count; i++) {
     document_put(document, "%s", request->identities[i]);
   }
-  document_put(document, "%s%s, %s%s",
+  document_put(document, "%s%s, %s%s%s",
                explanation->run_uuid != NULL
                    ? arena_format(arena, "run %" PRId64 " of %s, %s UTC, on ", request->run,
                                   explanation->scenario, explanation->started_at)
@@ -337,7 +337,7 @@ static void explain_put_foot(struct document *document, const struct explanation
                explanation->host[0] != '\0' ? explanation->host : "a machine without a name",
                explanation->gpu_count > 0 ? arena_format(arena, "%d x ", explanation->gpu_count)
                                           : "",
-               explanation->gpus);
+               explanation->gpus, request->simulated ? ", simulated" : "");
   document_put(document, EXPLAIN_RULE_HINT);
 }
 

@@ -405,6 +405,16 @@ enum status history_print(const struct results *results, const struct history *h
     history_put_quiet(&document, results, history, false);
     history_put_quiet(&document, results, history, true);
   }
+  const size_t simulated =
+      SUM_OF(r, results->run_count, results_run_is_simulated(results, r) ? 1 : 0);
+  if (simulated > 0) {
+    document_gap(&document);
+    document_put(
+        &document, "SIMULATED: a fake driver answered%s",
+        simulated < results->run_count
+            ? arena_format(&document.arena, " in %zu of %zu runs", simulated, results->run_count)
+            : "");
+  }
   return document_end(&document);
 }
 

@@ -251,6 +251,7 @@ HAUL_FAKE_PROCESSES=later on_second gpu.toml -q --db later.db
 run_ok history down/gpu0-numa0:pinned/4MiB --db later.db
 expect_out '\| .* -[23]\.[0-9]+ % in the 2 runs from here on, driver 580.* to 590\.44\.01'
 run_ok history '*' --db r.db
+expect_out '^SIMULATED: a fake driver answered$'
 reject_out ': [+-]0\.00 %,'
 expect_out '^1[67] cases did not change \(-v shows each with its runs\):$'
 equal "$(sed -n 's/^\([0-9]*\) cases did not.*/\1/p' out)" "$(grep -Ec '^(up|down|across)/.* (GB/s|ns/hop)$' out)" 'lines of these'
@@ -317,6 +318,7 @@ expect_out '^1 slow;'
 begin 'nothing is slow'
 outliers_of
 expect_out '^No GPU, link or host is slow;'
+expect_out '^SIMULATED: a fake driver answered$'
 begin 'a slow host link is named; the latest run counts, the history does not hide it'
 outliers_of '"host"' 2
 expect_out '^Host to gpu2 is [23]\.[0-9] % slower than to the other GPUs: 1 of 1 case, in up$'

@@ -46,7 +46,7 @@ expect_out '^haul explain --rules NAME prints a rule in full$'
 reject_out 'no room for'
 COLUMNS=80 run_ok explain --rules pcie_link memlock
 equal 2 "$(grep -c '^[A-Z].* \[\(pcie_link\|memlock\)\]$' out)" 'rules that are printed'
-equal '2 2 2 2' "$(for key in do usually recorded source; do grep -c "^ *$key  *[^ ]" out; done | xargs)" 'what is said of each'
+equal '2 2 2 2' "$(for key in "do" usually recorded source; do grep -c "^ *$key  *[^ ]" out; done | xargs)" 'what is said of each'
 run_error 2 'no rule is called "pcie_lnk" .did you mean "pcie_link"' explain --rules pcie_lnk
 run_ok explain --rules --format jsonl
 expect_out '"rule":"shared_uplink","kind":"finding"'
@@ -71,6 +71,7 @@ expect_out '^nothing was measured$'
 expect_out '^Skipped +5 of 5 cases: needs 20480.0 GiB on GPU 0, .* \(haul query --saved skipped --db skipped.db\)$'
 run_ok explain --db skipped.db
 expect_out '^Nothing was measured. Skipped 5 of 5 cases: needs 20480.0 GiB'
+expect_out '^run 1 of link, .* H200, simulated$'
 reject_out 'No known cause found'
 run_error 2 '"pcie_link" is a rule, not a case: haul explain --rules pcie_link$' explain pcie_link --db skipped.db
 
