@@ -234,7 +234,10 @@ static enum status verb_expect_show(struct command *command, const struct expect
   const struct row_sink *sink = command_rows(command, "no machines");
   const enum output_layout layout = output_layout_of(command->common.format);
   const bool people = layout == LAYOUT_PAGE || layout == LAYOUT_DIGEST;
-  table_narrow(command->table, "date,tolerance %,driver,count,machine", 0);
+  table_narrow(command->table,
+               count == 1 ? "date,tolerance %,driver,count,machine"
+                          : "date,tolerance %,driver,count,statement;machine,cases",
+               0);
   RETURN_ON_ERROR(people ? SINK_COLUMNS(sink, EXPECT_TABLE_COLUMNS, err)
                          : SINK_COLUMNS(sink, EXPECT_ROW_COLUMNS, err));
   for (size_t m = 0; m < count; m++) {

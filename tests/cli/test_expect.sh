@@ -475,6 +475,9 @@ expect_out '^device_to_device ce .* older than two years$'
 COLUMNS=80 run_ok expect show h200 # what tells rows apart has room
 expect_out '^local stream read +>= 1GiB +4431 +4658 +GB/s'
 expect_out '^    stas00/ml-engineering, 8 GPUs \(the 2 rows above\)$'
+COLUMNS=80 run_ok expect show # and each row says of which machine it is
+expect_out '^A100 SXM on .*host_to_'
+expect_out '^H100 PCIe +device_to_'
 run_ok expect show 'h100 pcie' --csv
 expect_out ',2022-11-30,older than two years'
 run_ok expect show 'h200*' --expect mine.toml
