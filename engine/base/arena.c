@@ -173,3 +173,24 @@ void memory_free(void *variable) {
   memcpy(&memory, variable, sizeof memory);
   free(memory);
 }
+
+const char *shell_word(struct arena *arena, const char *text) {
+  static const char SAFE[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,%+@";
+  static const char QUOTE[] = "'\\''"; /* ends the quotes, and begins them again */
+  if (text[0] != '\0' && text[strspn(text, SAFE)] == '\0') {
+    return arena_strdup(arena, text);
+  }
+  char *word = arena_alloc(arena, strlen(text) * strlen(QUOTE) + sizeof "''");
+  char *end = word;
+  *end++ = '\'';
+  for (const char *c = text; *c != '\0'; c++) {
+    if (*c == '\'') {
+      end = stpcpy(end, QUOTE);
+    } else {
+      *end++ = *c;
+    }
+  }
+  *end = '\''; /* zeros follow */
+  return word;
+}

@@ -35,6 +35,9 @@ const char *arena_around(struct arena *arena, const char *before, const char *te
 char *arena_join(struct arena *arena, const char *text, const char *between, const char *more);
 /* A list of words, ", " between: `list` and that one; `list` may be NULL or "", an empty one. */
 char *arena_add_word(struct arena *arena, const char *list, const char *word);
+/* The text as one word of a command line: as it is, or in single quotes where a shell would make
+ * something else of it. */
+const char *shell_word(struct arena *arena, const char *text);
 
 /* A growing array inside an arena: items, or a larger copy, with room for one more behind those
  * that count. Start with NULL. Add only with ARENA_ADD: an array from elsewhere has no room.

@@ -199,3 +199,17 @@ void new_file_clear(const char *path) {
     new_file_drop(&file);
   }
 }
+
+bool folder_make_all(const char *path, char part[PATH_MAX]) {
+  const size_t length = strlen(path);
+  for (size_t i = 1; i <= length; i++) {
+    if (path[i] != '/' && path[i] != '\0') {
+      continue;
+    }
+    (void)snprintf(part, PATH_MAX, "%.*s", (int)i, path);
+    if (mkdir(part, 0777) != 0 && errno != EEXIST) {
+      return false;
+    }
+  }
+  return true;
+}

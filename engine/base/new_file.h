@@ -30,6 +30,8 @@ enum status new_file_open(const char *path, struct new_file *file, struct error 
 enum status new_file_place(struct new_file *file, bool replaces, struct error *err) CHECK_RESULT;
 /* Close, and remove what was not placed. */
 void new_file_drop(struct new_file *file);
+/* mkdir -p, of a path shorter than PATH_MAX. false: part cannot be made, and errno says why. */
+bool folder_make_all(const char *path, char part[PATH_MAX]);
 /* Remove what killed programs of this user left beside path under random names. For a path that no
  * other program writes now: a nameless file has such a name for a moment when it is placed. */
 void new_file_clear(const char *path);

@@ -219,6 +219,12 @@ static enum status verb_export_run(struct command *command, struct error *err) {
   const bool rows = command->choice == EXPORT_CSV || command->choice == EXPORT_JSONL;
   const enum status status = rows ? verb_export_rows(command, file.stream, err)
                                   : verb_export_prometheus(command, file.stream, err);
+  if (status == STATUS_CORRUPT) {
+    say_note(&command->common,
+             options->output == NULL
+                 ? "the results before the damage are written; --run RUN writes those of one run"
+                 : "nothing is written; without --output, the results before the damage are");
+  }
   return output_file_close(&file, status, err);
 }
 

@@ -1,5 +1,6 @@
 #include "runner/console/console.h"
 
+#include "engine/base/new_file.h"
 #include "runner/table/text.h"
 #include "schema/scenario/scenario.h"
 
@@ -19,7 +20,7 @@ const struct exit_code_text EXIT_CODE_TEXTS[] = {
 #define EXIT_CODE_TEXT(id, code, text) {id, text},
     EXIT_CODE_LIST(EXIT_CODE_TEXT){0, NULL}};
 
-enum { SAID_MAX = 1 << 16, WORD_MAX = 1 << 20 };
+enum { SAID_MAX = 1 << 16 };
 /* Of plots without a terminal, and of terminals that do not know theirs; of plots, where lines get
  * long to follow. */
 enum { WIDTH_DEFAULT = 80, WIDTH_MAX = 120 };
@@ -57,25 +58,6 @@ enum status database_path(const struct common_options *options, struct arena *ar
              : error_set(
                    err, STATUS_USAGE,
                    "no place for the results database: HOME is not set; name one with --db FILE");
-}
-
-const char *shell_word(struct arena *arena, const char *text) {
-  static const char SAFE[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,%+@";
-  if (text[0] != '\0' && text[strspn(text, SAFE)] == '\0') {
-    return arena_strdup(arena, text);
-  }
-  SCOPED(strbuf_fini) struct strbuf word = STRBUF(WORD_MAX);
-  strbuf_append_char(&word, '\'');
-  for (const char *c = text; *c != '\0'; c++) {
-    if (*c == '\'') {
-      strbuf_append(&word, "'\\''");
-    } else {
-      strbuf_append_char(&word, *c);
-    }
-  }
-  strbuf_append_char(&word, '\'');
-  return arena_strdup(arena, word.text);
 }
 
 const char *console_db_option(const struct common_options *options, struct arena *arena) {
@@ -265,7 +247,8 @@ enum status database_check_folder(const struct common_options *options, const ch
         "the folder %s for %s does not exist: create it, or name another database with --db",
         folder, slash + 1);
   }
-  if (options != NULL) {
+  char missing[PATH_MAX]; /* where that fails, opening the database says so */
+  if (options != NULL && folder_make_all(folder, missing)) {
     say_note(options, "created the folder %s for %s", folder, slash + 1);
   }
   return STATUS_OK;

@@ -67,10 +67,6 @@ enum status database_path(const struct common_options *options, struct arena *ar
 /* " --db FILE" as a shell takes it, for commands that a message names; "" = --db was not given. */
 const char *console_db_option(const struct common_options *options, struct arena *arena);
 
-/* The text as one word of a command line: as it is, or in single quotes where a shell would make
- * something else of it. In the arena. */
-const char *shell_word(struct arena *arena, const char *text);
-
 /* Before a database is written: the folder of the default one is made with it, and that is said,
  * unless options is NULL. STATUS_USAGE: that of another is not there, as where its name is
  * misspelt. */

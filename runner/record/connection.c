@@ -73,6 +73,12 @@ char *database_sql(const char *name) {
   return copy;
 }
 
+const char *database_rescue(struct arena *arena, const char *path) {
+  return arena_format(
+      arena, "; to save the results that can be read: haul export jsonl --db %s >saved.jsonl",
+      shell_word(arena, path));
+}
+
 /* The usual cause of an error code of SQLite, and what to do about it. */
 static const char *database_explain(int code, enum status *status) {
   *status = STATUS_IO;
@@ -103,7 +109,7 @@ static const char *database_explain(int code, enum status *status) {
     return "it is not an SQLite database, or an encrypted one";
   case SQLITE_CORRUPT:
     *status = STATUS_CORRUPT;
-    return "it is damaged; \"sqlite3 FILE .recover\" saves what can be read";
+    return "it is damaged";
   case SQLITE_NOMEM:
     *status = STATUS_NO_MEMORY;
     return "out of memory";
@@ -151,11 +157,13 @@ enum status database_error(const struct database *database, struct error *err) {
   }
   int system_errno = sqlite3_system_errno(database->handle);
   enum status status = STATUS_DATABASE;
+  SCOPED(arena_fini) struct arena arena = {0};
   const char *meaning = database_explain(code, &status);
-  return error_set_native(err, status, code, "%s: %s%s%s (SQLite code %d%s%s)", database->path,
+  return error_set_native(err, status, code, "%s: %s%s%s (SQLite code %d%s%s)%s", database->path,
                           meaning != NULL ? meaning : "", meaning != NULL ? ": " : "",
                           sqlite3_errmsg(database->handle), code, system_errno != 0 ? ", " : "",
-                          system_errno != 0 ? strerror(system_errno) : "");
+                          system_errno != 0 ? strerror(system_errno) : "",
+                          status == STATUS_CORRUPT ? database_rescue(&arena, database->path) : "");
 }
 
 enum status database_run_sql(struct database *database, const char *sql, struct error *err) {

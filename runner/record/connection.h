@@ -145,6 +145,8 @@ enum status database_end(struct database *database, enum status status,
  * for the usual causes (full disk, lock, read-only) what to do. SQL of haul's own that names what
  * is not there: the file is not what its version says (DATABASE_ALTERED). */
 enum status database_error(const struct database *database, struct error *err);
+/* What to do about a damaged database, behind a message: "; to save ...: haul export ...". */
+const char *database_rescue(struct arena *arena, const char *path);
 /* What follows "it has no column TABLE.COLUMN". */
 #define DATABASE_ALTERED                                                                           \
   ", which its version of the schema has: it was not made by a released haul, or was changed by "  \

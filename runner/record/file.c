@@ -67,33 +67,20 @@ static enum status database_file_folder_of(const char *path, char folder[PATH_MA
   return STATUS_OK;
 }
 
-/* mkdir -p */
-static enum status database_file_make_folder(const char *folder, struct error *err) {
-  size_t length = strlen(folder);
-  for (size_t i = 1; i <= length; i++) {
-    if (folder[i] != '/' && folder[i] != '\0') {
-      continue;
-    }
-    char part[PATH_MAX];
-    (void)snprintf(part, sizeof part, "%.*s", (int)i, folder);
-    if (mkdir(part, 0777) != 0 && errno != EEXIST) {
-      return error_set_errno(
-          err, errno,
-          "cannot create the directory %s for the results: name another place with --db FILE",
-          part);
-    }
-  }
-  return STATUS_OK;
-}
-
 /* Create the directory, or check that SQLite can create its journal in it. */
 static enum status database_file_prepare_folder(const char *path, struct error *err) {
   char folder[PATH_MAX] = "";
   RETURN_ON_ERROR(database_file_folder_of(path, folder, err));
   struct stat info;
   if (stat(folder, &info) != 0) {
+    char part[PATH_MAX];
     if (errno == ENOENT) {
-      return database_file_make_folder(folder, err);
+      return folder_make_all(folder, part)
+                 ? STATUS_OK
+                 : error_set_errno(err, errno,
+                                   "cannot create the directory %s for the results: name another "
+                                   "place with --db FILE",
+                                   part);
     }
     return error_set_errno(err, errno, "cannot use the directory %s for the results", folder);
   }

@@ -85,7 +85,8 @@ static enum status merge_judge_version(struct database *database, struct error *
       "its texts are in %s, which haul never writes: it was changed by other means", err);
 }
 
-static enum status merge_judge_content(struct database *database, struct error *err) {
+static enum status merge_judge_content(const char *path, struct database *database,
+                                       struct error *err) {
   SCOPED(arena_fini) struct arena arena = {0};
   const char *found[ROW_WORDS];
   RETURN_ON_ERROR(database_read_words(database, "merge/integrity", NULL, &arena, found, err));
@@ -93,9 +94,8 @@ static enum status merge_judge_content(struct database *database, struct error *
     /* The first line only names the database. */
     const char *line = strncmp(found[0], "***", 3) == 0 ? strchr(found[0], '\n') : NULL;
     line = line != NULL ? line + 1 : found[0];
-    return error_set(err, STATUS_CORRUPT,
-                     "it is damaged (%.*s); \"sqlite3 FILE .recover\" saves what can be read",
-                     (int)strcspn(line, "\n"), line);
+    return error_set(err, STATUS_CORRUPT, "it is damaged (%.*s)%s", (int)strcspn(line, "\n"), line,
+                     database_rescue(&arena, path));
   }
   return database_refuse_row(database, "database/broken_references", STATUS_CORRUPT,
                              "it is damaged: rows of %s refer to rows that are not there (it was "
@@ -171,7 +171,7 @@ static enum status merge_prepare(const char *path, const char *scratch, struct m
     status = merge_use_copy(path, scratch, input, err);
   }
   status = THEN(status, merge_judge_version(input->database, err));
-  status = THEN(status, merge_judge_content(input->database, err));
+  status = THEN(status, merge_judge_content(path, input->database, err));
   if (status == STATUS_OK && input->database->version < migrate_latest_version()) {
     status = merge_use_copy(path, scratch, input, err);
   }

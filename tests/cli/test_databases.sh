@@ -37,6 +37,8 @@ missing other
 run run "$small" --only nosuch
 reject_err 'created the folder'
 missing "$XDG_DATA_HOME/haul"
+XDG_DATA_HOME=/proc/none run run "$small"
+expect_one_error 2 'cannot create the directory /proc/none'
 run_ok run "$small"
 expect_err "^haul: created the folder $XDG_DATA_HOME/haul for results\.db$"
 mkdir -p new/folder
@@ -82,6 +84,15 @@ begin 'a damaged database'
 cp r.db damaged.db
 dd if=/dev/urandom of=damaged.db bs=4096 seek=1 count=8 conv=notrunc 2>/dev/null
 run_fails 3 'damaged\.db' run "$small" --db damaged.db
+expect_err 'to save the results that can be read: haul export jsonl --db [./]*damaged\.db >saved\.jsonl'
+cp r.db damaged.db # of which one table can no longer be read
+page=$(sqlite3 r.db "select rootpage from sqlite_master where name = 'telemetry'")
+dd if=/dev/urandom of=damaged.db bs="$(sqlite3 r.db 'pragma page_size')" seek=$((page - 1)) count=1 conv=notrunc 2>/dev/null
+run_fails 3 'skipped damaged\.db: it is damaged \(.*\); to save the results that can be read: haul export ' merge rescued.db damaged.db
+sed -n 's/.* can be read: haul \(.*\)$/"$haul" \1/p' err >rescue
+. ./rescue
+"$haul" export jsonl --db r.db >whole.jsonl
+equal "$(cat whole.jsonl)" "$(cat saved.jsonl)" 'what is saved'
 
 begin 'the stock shell reads the views'
 equal 3 "$(sqlite3 r.db 'select count(*) from v_case')" v_case

@@ -96,3 +96,11 @@ TEST(what_holds_for_some_elements_is_counted) {
   assert_false(ANY_OF(i, none, true));
   assert_true(ALL_OF(i, COUNT_OF(NUMBERS), NUMBERS[i] > 2) && ALL_OF(i, none, false));
 }
+
+TEST(special_characters_are_quoted) {
+  SCOPED(arena_fini) struct arena arena = {0};
+  assert_string_equal(shell_word(&arena, "--db=/tmp/a-b_1.db"), "--db=/tmp/a-b_1.db");
+  assert_string_equal(shell_word(&arena, "my runs.db"), "'my runs.db'");
+  assert_string_equal(shell_word(&arena, "it's $HOME"), "'it'\\''s $HOME'");
+  assert_string_equal(shell_word(&arena, ""), "''");
+}
