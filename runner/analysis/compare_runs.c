@@ -79,6 +79,24 @@ static void compare_list_values(struct arena *arena, struct results *results, co
   }
 }
 
+/* "580.159.04", "13000" */
+static bool compare_is_number(const char *value) {
+  static const char DIGITS[] = "0123456789";
+  const size_t length = strspn(value, DIGITS);
+  return length > 0 && (value[length] == '\0' ||
+                        (value[length] == '.' && strspn(value + length + 1, DIGITS) > 0));
+}
+
+/* Of two values there is one way to compare: the lower version with the higher one, whichever was
+ * measured first; of other values then with now. */
+static void compare_choose_values(struct compare_request *request, const struct fact_values *list) {
+  const char *const *values = list->values;
+  const bool reverse = compare_is_number(values[0]) && compare_is_number(values[1]) &&
+                       strverscmp(values[0], values[1]) > 0;
+  request->from = values[reverse];
+  request->to = values[!reverse];
+}
+
 static enum status compare_refuse_value(const struct fact_values *list, const char *message,
                                         struct error *err) {
   SCOPED(strbuf_fini) struct strbuf text = STRBUF(LIST_MAX);
@@ -165,8 +183,7 @@ static enum status compare_sides_by_fact(struct database *database, struct compa
   RETURN_ON_ERROR(status);
   compare_list_values(arena, results, request->by, &list);
   if (request->from == NULL && request->to == NULL && list.count == 2) {
-    request->from = list.values[0]; /* there is one way to compare: then with now */
-    request->to = list.values[1];
+    compare_choose_values(request, &list);
   }
   if (request->from == NULL && request->to == NULL && list.count == 1) {
     return error_set(err, STATUS_NOT_FOUND,

@@ -91,7 +91,10 @@ extern const struct verb_option FORMAT_OR_SVG, FORMAT_OR_TESTS;
 
 /* Two sides: diff, check. */
 #define COMPARE_OPTIONS                                                                            \
-  {"by", "FACT", "compare all runs by a fact, for example driver_version",                         \
+  {"by", "FACT",                                                                                   \
+   "compare all runs by a fact, for example driver_version; of two values, A has the lower "       \
+   "version "                                                                                      \
+   "or number, else the one that was measured first",                                              \
    OPTION_TEXT(struct command, request.by)},                                                       \
       {"from", "VALUE",                                                                            \
        "with --by: the value of the fact on side A, or the first parts of a version: 580",         \

@@ -34,6 +34,10 @@ run_ok explain --db r.db
 expect_out '^Next, to see what changed: haul diff tag:before tag:after --db r\.db$'
 run_ok diff --by driver_version --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by'
+on_second gpu.toml -q --db later.db # the newer driver first: it is B all the same
+on_first gpu.toml -q --db later.db
+run_ok diff --by driver_version --db later.db
+expect_out '^[0-9]+ undecided .*: 580[0-9.]+ -> 590\.44\.01( |$)'
 run_ok diff --by driver_version --from 580 --to 590.44 --db r.db
 equal "$(grep REGRESSED by-name)" "$(grep REGRESSED out)" 'rows of --by with parts of versions'
 cp r.db more.db
