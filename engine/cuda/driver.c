@@ -107,7 +107,7 @@ enum status cuda_driver_load(struct cuda_driver *driver, struct error *err) {
   *driver = (struct cuda_driver){0};
   enum status status = cuda_driver_open(driver, err);
   if (status != STATUS_OK) {
-    cuda_driver_unload(driver);
+    *driver = (struct cuda_driver){.simulation = driver->simulation};
   }
   return status;
 }

@@ -29,7 +29,7 @@ struct cuda_driver {
 
 /* Load libcuda.so.1 and call cuInit. STATUS_UNSUPPORTED: there is no driver, it is too old (with
  * the entry point that is missing), or it has no device; the message says which and is fit for
- * cuda_state. */
+ * cuda_state. Of a driver that did not start, `simulation` alone is known. */
 enum status cuda_driver_load(struct cuda_driver *driver, struct error *err) CHECK_RESULT;
 /* Forget the entry points. The library itself stays: the driver has threads of its own in it. */
 void cuda_driver_unload(struct cuda_driver *driver);

@@ -149,7 +149,9 @@ void probe_cuda(struct probe *probe) {
   struct machine *machine = probe->machine;
   struct cuda_driver driver;
   struct error error = {0};
-  if (cuda_driver_load(&driver, &error) != STATUS_OK) {
+  const enum status status = cuda_driver_load(&driver, &error);
+  machine->simulated = driver.simulation != NULL; /* even if it did not start */
+  if (status != STATUS_OK) {
     (void)snprintf(machine->cuda_state, sizeof machine->cuda_state, "%.*s",
                    (int)sizeof machine->cuda_state - 1, error.message);
     /* The others are of a driver that found a GPU. */
@@ -158,7 +160,6 @@ void probe_cuda(struct probe *probe) {
     return;
   }
   machine->driver_cuda_version = driver.version;
-  machine->simulated = driver.simulation != NULL;
   simulate_topology(&driver, machine);
   read_gpus(&driver, machine);
   cuda_driver_unload(&driver);

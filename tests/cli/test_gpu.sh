@@ -78,6 +78,7 @@ expect_out 'the fake driver cannot use its files: .*nope\.toml.*: No such file'
 reject_out 'nvidia-smi'
 printf '[fake.noise]\nsed = 7\n' >typo.toml
 HAUL_FAKE_FAULTS=$scratch/typo.toml run_fails 3 'typo\.toml:2:7: unknown key "sed" in \[fake\.noise\]' run gpu.toml --db typo.db
+expect_value 1 typo.db 'select simulated from v_run'
 reject_err 'nvidia-smi'
 printf '[fake]\nsed = 7\n' >typo.toml # the reason to skip is a long list, and whole
 HAUL_FAKE_FAULTS=$scratch/typo.toml run run quick --only '*host*' --db long.db
