@@ -92,8 +92,7 @@ static enum status verb_env_run(struct command *command, struct error *err) {
     return env_print(command->target, &rows, err);
   }
   struct output_file file;
-  RETURN_ON_ERROR(
-      output_file_open(strcmp(options->output, "-") == 0 ? NULL : options->output, &file, err));
+  RETURN_ON_ERROR(output_file_open(options->output, &file, err));
   const enum status status = machine_file_save(file.stream, command->target, err);
   return output_file_close(&file, status, err);
 }

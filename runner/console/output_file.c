@@ -52,8 +52,9 @@ static enum status output_file_check(const char *path, struct error *err) {
 }
 
 enum status output_file_open(const char *path, struct output_file *file, struct error *err) {
-  *file = (struct output_file){.stream = stdout, .path = path};
-  if (path == NULL) {
+  const bool is_stdout = path == NULL || strcmp(path, "-") == 0;
+  *file = (struct output_file){.stream = stdout, .path = is_stdout ? NULL : path};
+  if (is_stdout) {
     return STATUS_OK;
   }
   RETURN_ON_ERROR(output_file_check(path, err));
@@ -74,6 +75,9 @@ enum status output_file_open(const char *path, struct output_file *file, struct 
 enum status output_file_close(struct output_file *file, enum status status, struct error *err) {
   if (file->path == NULL) {
     return status;
+  }
+  if (status != STATUS_OK && ferror(file->stream) != 0) {
+    status = error_prefix(err, "%s: ", file->path);
   }
   bool written = fflush(file->stream) == 0 && ferror(file->stream) == 0;
   int failure = errno;

@@ -12,7 +12,7 @@ struct output_file {
   struct new_file file;
 };
 
-/* path may be NULL. */
+/* path: NULL or "-" for stdout. */
 enum status output_file_open(const char *path, struct output_file *file,
                              struct error *err) CHECK_RESULT;
 /* status: of what wrote to it; only after STATUS_OK is the file put into its place. Always closes.

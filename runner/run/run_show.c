@@ -175,6 +175,9 @@ int run_show(const struct run_state *state, const char *uuid, const char *resume
   }
   query_close(query);
   if (status != STATUS_OK) {
+    (void)error_prefix(&err,
+                       "run %lld is recorded in %s, but not shown: ", (long long)state->number,
+                       request->shard != NULL ? shard_path(request->shard) : database);
     return worse(fail(common, &err), EXIT_NOT_MEASURED);
   }
   run_describe_counts(state, counts, sizeof counts);

@@ -45,9 +45,19 @@ equal metrics.prom "$(echo metrics.prom*)" 'files beside it'
 equal 644 "$(umask 022; "$haul" export csv --db r.db -o mode.csv && stat -c %a mode.csv)" 'its mode'
 run_error 2 'cannot write no/such/folder\.csv' export csv --db r.db -o no/such/folder.csv
 run_error 2 'not a regular file' export csv --db r.db -o /dev/null
+run_ok export csv --db r.db
+cp out to-stdout
+run_ok export csv --db r.db -o -
+equal "$(cat to-stdout)" "$(cat out)" 'output to -'
+missing ./-
+(ulimit -f 1; exec "$haul" export csv --db r.db -o large.csv) >"$scratch/out" 2>"$scratch/err"
+expect_err '^haul: error: large\.csv: cannot write the result: |^haul: error: cannot write large\.csv: '
 if [ -w /dev/full ]; then
   "$haul" export csv --db r.db >/dev/full 2>"$scratch/err"
   equal 3 $? 'exit code with a full disk'
+  "$haul" run "$small" -q --db full.db >/dev/full 2>"$scratch/err"
+  equal 3 $? 'exit code of a run that is recorded, but not shown'
+  expect_err '^haul: error: run 1 is recorded in full\.db, but not shown: cannot write the result: No space left'
 fi
 
 begin 'a command line that is wrong'
