@@ -2,7 +2,8 @@
 --
 -- started_at is in UTC. cases is the number of planned cases, skipped the number of those that this machine cannot
 -- run. Every other case is measured once per process, which gives the number of results planned: ok of them
--- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end.
+-- have a number, not_ok of them failed, crashed, hung or were corrupt. duration_s is the time from start to end,
+-- including the pause before `--resume`.
 -- `haul list runs` shows "14 of 78" for a run that has 14 of its 78 planned results.
 --
 -- columns: v_run
