@@ -12,11 +12,11 @@ static void memory_fact_add(struct probe *probe, const char *name, enum fact_sta
   machine_add_fact(probe->machine, name, -1, state, "%s", value);
 }
 
-/* "L1d 48 KiB, L1i 32 KiB, L2 2 MiB, L3 105 MiB of 56", of processor 0. */
+/* "L1d 48 KiB, L1i 32 KiB, L2 2 MiB, L3 105 MiB shared by 56 processors", of processor 0. */
 void facts_cpu_caches(struct probe *probe, const char *name) {
   char value[FACT_VALUE_MAX] = "";
   size_t length = 0;
-  for (int i = 0; length < sizeof value - 64; i++) {
+  for (int i = 0; length < sizeof value - 96; i++) {
     char text[3][SOURCES_LIST_MAX];
     static const char *const FILES[] = {"type", "size", "shared_cpu_list"};
     bool set[SOURCES_SET_MAX];
@@ -37,7 +37,8 @@ void facts_cpu_caches(struct probe *probe, const char *name) {
     length += (size_t)snprintf(value + length, sizeof value - length, "%sL%d%s %s",
                                length > 0 ? ", " : "", (int)level, kind, size);
     if (sharers > 1) {
-      length += (size_t)snprintf(value + length, sizeof value - length, " of %zu", sharers);
+      length += (size_t)snprintf(value + length, sizeof value - length, " shared by %zu processors",
+                                 sharers);
     }
   }
   memory_fact_add(probe, name, length > 0 ? FACT_OK : FACT_UNAVAILABLE,

@@ -113,11 +113,12 @@ struct verb {
   const char *missing;  /* "missing WHAT", the complaint if there is no argument; NULL: none */
   const char *too_many; /* what "too many arguments: 'WORD'" ends with; may be NULL */
   const char *const
-      *words;             /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
-  const char *noun;       /* what one of words is; NULL: the verb looks at them itself */
-  bool takes_runs;        /* names of runs are arguments, too: for completion */
-  const char *runs_after; /* of words, the one behind which they are; NULL: none */
-  const char *no_format;  /* what "haul VERB has no option --format" ends with; may be NULL */
+      *words;              /* ARGUMENTS_WORDS: the first argument is one of these; NULL ends them */
+  const char *hidden_word; /* one more, which scripts give: its choice is SIZE_MAX; NULL: none */
+  const char *noun;        /* what one of words is; NULL: the verb looks at them itself */
+  bool takes_runs;         /* names of runs are arguments, too: for completion */
+  const char *runs_after;  /* of words, the one behind which they are; NULL: none */
+  const char *no_format;   /* what "haul VERB has no option --format" ends with; may be NULL */
   const struct verb_option *format; /* its own --format; NULL = that of all verbs */
   /* What its JSON holds after "schema": these members, else "rows" of one of these kinds. Both
    * NULL: it prints none. */

@@ -363,7 +363,7 @@ static const char *advice_new_baseline(struct advice *advice) {
   const char *name = shell_word(arena, advice->request->names[SIDE_A] + strlen(BASELINE));
   advice_add(advice, run);
   advice_add(advice, arena_format(arena, "haul baseline set %s latest%s", name, advice->db));
-  advice_add(advice, "# to check: this run, and then the command that you gave now");
+  advice_add(advice, "# To check again: this run, and then the same haul check");
   advice_add(advice, run);
   return "A baseline of one process decides nothing. Set a new one while nothing is wrong";
 }

@@ -342,7 +342,8 @@ static void options_take_word(struct command *command, const char *arg, struct a
                  verb->too_many != NULL ? verb->too_many : "");
   if (command->word_count == 0 && verb->noun != NULL) {
     command->choice = options_find_name(verb->words, arg);
-    if (command->choice == SIZE_MAX) {
+    if (command->choice == SIZE_MAX &&
+        (verb->hidden_word == NULL || strcmp(arg, verb->hidden_word) != 0)) {
       options_reject_name(state, verb->noun, arg, verb->words);
     }
   }

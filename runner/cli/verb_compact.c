@@ -30,8 +30,8 @@ const struct verb VERB_COMPACT = {
     .name = "compact",
     .group = VERBS_KEEP,
     .summary = "make the database file smaller",
-    .doc = "Gives free space in the file back to the disk. Needs room for a copy of the database "
-           "meanwhile. No other program may use it.",
+    .doc = "Gives free space in the file back to the disk. It needs room for a copy of the "
+           "database meanwhile. Other programs may use the database: haul waits until none writes.",
     .word_max = 0,
     .run = verb_compact_run,
 };

@@ -16,8 +16,7 @@
   X(OUTPUT_BASH, "bash")                                                                           \
   X(OUTPUT_ZSH, "zsh")                                                                             \
   X(OUTPUT_FISH, "fish")                                                                           \
-  X(OUTPUT_MAN, "man")                                                                             \
-  X(OUTPUT_OFFER, "offer")
+  X(OUTPUT_MAN, "man")
 ENUM_NAMES_DECLARE(completion_output, COMPLETION_OUTPUT_LIST)
 ENUM_NAMES_DEFINE(completion_output, COMPLETION_OUTPUT_LIST)
 
@@ -453,14 +452,14 @@ static void man_page_print(FILE *stream) {
 /* ---- the verb ---- */
 
 static void verb_completion_check(struct command *command, struct argp_state *state) {
-  OPTIONS_REFUSE(command->choice != OUTPUT_OFFER && command->word_count > 1, state,
+  OPTIONS_REFUSE(command->choice != SIZE_MAX && command->word_count > 1, state,
                  "too many arguments: \"%s\"", command->words[1]);
 }
 
 static enum status verb_completion_run(struct command *command, struct error *err) {
   if (command->choice == OUTPUT_MAN) {
     man_page_print(stdout);
-  } else if (command->choice != OUTPUT_OFFER) {
+  } else if (command->choice != SIZE_MAX) {
     (void)fputs((const char *)completion_scripts[command->choice].data, stdout);
   } else if (command->word_count > 1) {
     return completion_offer_at(command, command->words + 1, command->word_count - 1, err);
@@ -479,6 +478,7 @@ const struct verb VERB_COMPLETION = {
            "man: haul completion man > haul.1; man -l haul.1.",
     .argument_kind = ARGUMENTS_WORDS,
     .words = completion_output_names,
+    .hidden_word = "offer",
     .noun = "output",
     .word_max = SIZE_MAX,
     .missing = "argument: bash, zsh, fish or man",

@@ -58,15 +58,16 @@ const struct verb VERB_HISTORY = {
     .group = VERBS_COMPARE,
     .arguments = "CASE",
     .summary = "show one case over time, and when its level changed",
-    .doc = "CASE is the name of a case or block, or a glob. Each run is one point: the median of "
-           "its processes. | marks a new driver version. ^ marks a new level under the same "
-           "driver, or that the latest runs differ from the level before them. If one series is "
-           "shown, at most four of a hundred such calls have a false mark: one a step (Pettitt's "
-           "test), three the latest runs (t test). Of several cases, each that changed has a "
-           "chart, and each other one a line. At most 5 % of their marks are expected to be false. "
-           "More than 16 series of several machines are shown as their median, the lowest tenth, "
-           "the machines that are unlike the others, and the cases that changed most. -v shows "
-           "each series, with its runs.",
+    .doc =
+        "CASE is the name of a case or block, or a glob. Each run is one point: the median of "
+        "its processes. | marks a new driver version. ^ marks a new level under the same "
+        "driver, or that the latest runs differ from the level before them. If one series is "
+        "shown, at most 4 % of such calls have a false mark: 1 % for a step (Pettitt's test) and "
+        "3 % for the latest runs (t test). Of several cases, each that changed has a chart, "
+        "and each other one a line. At most 5 % of their marks are expected to be false. "
+        "More than 16 series of several machines are shown as their median, the lowest tenth, "
+        "the machines that are unlike the others, and the cases that changed most. -v shows "
+        "each series, with its runs.",
     .options = VERB_HISTORY_OPTIONS,
     .word_max = 1,
     .check = verb_history_check,

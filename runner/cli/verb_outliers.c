@@ -80,8 +80,9 @@ const struct verb VERB_OUTLIERS = {
            "if its robust z-score is beyond the limit (one false positive in a hundred peer "
            "groups) and it is slower by more than the threshold. That is 1 % for bandwidth from 1 "
            "MiB on, else 3 %, unless the scenario says otherwise (delta). A single result is named "
-           "(only in) if it is slower by five times that and far beyond all others. Two peers that "
-           "differ are undecided, and so are two halves of an even number. -v shows everything "
+           "(only in) if it is slower by five times that and far beyond all others. If "
+           "two peers differ, or one half of the peers from the other, haul cannot tell which is "
+           "slow, and says so. -v shows everything "
            "that was compared. Exit code 3: nothing could be compared.",
     .options = VERB_OUTLIERS_OPTIONS,
     .options_size = sizeof(struct outliers_arguments),

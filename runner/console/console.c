@@ -342,6 +342,6 @@ const volatile sig_atomic_t *watch_interrupts(void) {
 }
 
 const char *interrupt_again_words(void) {
-  return interrupted_by == SIGINT ? "press Ctrl-C again to stop now"
-                                  : "another signal stops it now";
+  return interrupted_by == SIGINT ? "Press Ctrl-C again to stop now"
+                                  : "Another signal stops it now";
 }

@@ -353,7 +353,7 @@ enum status record_begin_run(struct record *record, const struct run_info *info,
   } while (record_again(record, status));
   return status == STATUS_OK
              ? STATUS_OK
-             : error_prefix(err, "the run is not begun, and nothing of it is recorded: ");
+             : error_prefix(err, "the run did not start, and nothing was recorded: ");
 }
 
 static enum status record_start_process(struct record *record, uint32_t process, pid_t pid,

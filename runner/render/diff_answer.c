@@ -189,7 +189,7 @@ const char *diff_answer_words(struct arena *arena, const struct comparison *comp
                         comparison->judged_count);
   }
   text = arena_add(arena, text, "%s%s", diff_found_words(arena, comparison),
-                   diff_any_on_both(comparison) ? "" : "; none is on both sides");
+                   diff_any_on_both(comparison) ? "" : ": no case was measured on both sides");
   if (comparison->alone_count > 0) {
     const size_t nodes = diff_count_nodes(comparison);
     text =

@@ -171,8 +171,8 @@ bool diff_reason_stands_below(const struct comparison_row *row) {
   return row->reason != NULL && row->result.verdict == VERDICT_BROKEN;
 }
 
-/* "A: two modes: 6 at 55.2, 4 at 53.9 GB/s", "B: process 3 of run 7 is 4.0 % slower than the other
- * 9" */
+/* "A: two modes: 6 at 55.2, 4 at 53.9 GB/s", "process 3 of run 7 is 4.0 % slower than the other 9
+ * processes of B" */
 static const char *diff_shape_words(struct arena *arena, const struct comparison_row *row,
                                     enum side side) {
   const struct side_shape *shape = &row->sides[side].shape;
@@ -183,10 +183,12 @@ static const char *diff_shape_words(struct arena *arena, const struct comparison
                         figure_text(row->figure));
   }
   const double change = shape->values[0] / shape->values[1] - 1;
-  return arena_format(
-      arena, "%c: process %d of run %lld is %s %s than the other %zu", letter, shape->ordinal,
-      (long long)shape->run_id, text_percent(arena, fabs(change), 2),
-      (change < 0) == (figure_is_rate(row->figure)) ? "slower" : "faster", shape->counts[1]);
+  const bool runs = row->sides[side].processes == row->sides[side].runs;
+  return arena_format(arena, "%srun %lld is %s %s than the other %zu %s of %c",
+                      runs ? "" : arena_format(arena, "process %d of ", shape->ordinal),
+                      (long long)shape->run_id, text_percent(arena, fabs(change), 2),
+                      (change < 0) == (figure_is_rate(row->figure)) ? "slower" : "faster",
+                      shape->counts[1], runs ? "runs" : "processes", letter);
 }
 
 const char *diff_noise_words(enum verdict verdict) {

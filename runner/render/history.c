@@ -199,10 +199,12 @@ static void history_put_latest(struct document *document, const struct history_s
   document_put_behind(
       document, "  ", "%s",
       isnan(series->least_change)
-          ? arena_format(&document->arena,
-                         "the latest run was not tested: its level has %zu earlier runs, and the "
-                         "test takes %d",
-                         series->earlier, HISTORY_EARLIER_MIN)
+          ? arena_format(
+                &document->arena,
+                "the latest run was not tested: %zu earlier %s at this level, and the test "
+                "needs %d",
+                series->earlier, strings_plural(series->earlier, "run", "runs"),
+                HISTORY_EARLIER_MIN)
           : arena_format(
                 &document->arena,
                 "the latest run does not differ from the %zu before it: a change of %s would "

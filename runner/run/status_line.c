@@ -117,9 +117,9 @@ void status_line_clear(struct status_line *line) {
 void status_line_interrupted(struct status_line *line, const struct progress *progress) {
   const uint64_t left_ns = progress->case_left_ns;
   status_line_clear(line);
-  say_note(line->common, "interrupted: finishing %s, which %s%s, and is stopped after %s; %s",
+  say_note(line->common, "interrupted: finishing %s. It %s%s, and haul stops it after %s. %s",
            progress->def->name,
-           left_ns == 0                   ? "takes longer than was planned"
+           left_ns == 0                   ? "is overdue"
            : left_ns <= SUPERVISE_STOP_NS ? "should end within "
                                           : "may take ",
            left_ns == 0 ? "" : units_format_duration_short(left_ns, UNITS_TEXT),

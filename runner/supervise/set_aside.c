@@ -47,10 +47,11 @@ bool set_aside_note_failure(struct set_aside *aside, uint32_t gpus, const char *
   }
   char names[SET_ASIDE_NAMES_MAX];
   set_aside_name(gpus, names);
-  (void)snprintf(warning, SET_ASIDE_WARNING_MAX,
-                 "%s failed in %d cases in a row and %s set aside, the other GPUs go on: see what "
-                 "nvidia-smi and the log of Linux (dmesg) say of it; the last: %s",
-                 names, SET_ASIDE_FAILURES, set_aside_is_one(gpus) ? "is" : "are", reason);
+  (void)snprintf(
+      warning, SET_ASIDE_WARNING_MAX,
+      "%s failed in %d cases in a row. haul sets %s aside and goes on with the other GPUs. "
+      "nvidia-smi and the log of Linux (dmesg) may say why. The last failure: %s",
+      names, SET_ASIDE_FAILURES, set_aside_is_one(gpus) ? "it" : "them", reason);
   return true;
 }
 
@@ -68,10 +69,10 @@ bool set_aside_has(const struct set_aside *aside, uint32_t gpus, char reason[CAS
     if (set->failures >= SET_ASIDE_FAILURES && (set->gpus & ~gpus) == 0) {
       char names[SET_ASIDE_NAMES_MAX];
       set_aside_name(set->gpus, names);
-      int head = snprintf(reason, CASE_REASON_MAX,
-                          "not run, counts as failed: %s %s set aside after %u failures in a row "
-                          "(last: ",
-                          names, set_aside_is_one(set->gpus) ? "was" : "were", set->failures);
+      int head =
+          snprintf(reason, CASE_REASON_MAX,
+                   "not run: %s failed %u times in a row (counts as failed; the last: ", names,
+                   set->failures);
       if (head >= 0 && head < CASE_REASON_MAX) {
         (void)snprintf(reason + head, (size_t)(CASE_REASON_MAX - head), "%.*s)",
                        CASE_REASON_MAX - head - 2, set->reason);

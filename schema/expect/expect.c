@@ -266,7 +266,7 @@ static void expect_read_rows(struct reader *reader, const struct toml_node *tabl
   const size_t mistakes = diagnostics_mistakes(reader->diagnostics);
   if (rows == NULL && toml_get(table, "expect") == NULL) {
     diagnostics_add(reader->diagnostics, reader->source, table->span, "[[machine.expect]] rows",
-                    NULL, "nothing is expected of this machine");
+                    NULL, "no [[machine.expect]] in this [[machine]]");
   }
   machine->row_count = rows == NULL ? 0 : rows->child_count;
   machine->rows = arena_array(reader->arena, machine->row_count, sizeof *machine->rows);
@@ -289,7 +289,8 @@ static void expect_read_machines(struct reader *reader, const struct toml_node *
   const struct toml_node *machines = entries_section(reader, root, (enum section)IN_MACHINE);
   if (machines == NULL && toml_get(root, "machine") == NULL) {
     diagnostics_add(reader->diagnostics, reader->source, (struct toml_span){1, 1, 1},
-                    "a [[machine]] with [[machine.expect]] rows", NULL, "nothing is expected");
+                    "a [[machine]] with [[machine.expect]] rows", NULL,
+                    "no [[machine]] in this file");
   }
   file->machine_count = machines == NULL ? 0 : machines->child_count;
   file->machines = arena_array(reader->arena, file->machine_count, sizeof *file->machines);

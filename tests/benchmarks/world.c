@@ -63,7 +63,7 @@ const struct world WORLDS[] = {
     {"drift of 4 %, A then B", QUIET, .drift = 0.04, .order = A_THEN_B},
     {"drift of 4 %, ABAB", QUIET, .drift = 0.04},
     {"drift of 4 %, ABBA", QUIET, .drift = 0.04, .order = ABBA},
-    {"1 %, 5 looks, untold; 1.01 % slower", .sd_low = 0.01, .sd_high = 0.01, .order = A_THEN_B,
+    {"1 %, 5 looks, uncorrected; 1.01 %", .sd_low = 0.01, .sd_high = 0.01, .order = A_THEN_B,
      .small = -0.0101, .looks = LOOKS_UNTOLD},
     {"1 %, 5 looks of --decide; 1.01 %", .sd_low = 0.01, .sd_high = 0.01, .order = A_THEN_B,
      .small = -0.0101, .looks = LOOKS_TOLD},

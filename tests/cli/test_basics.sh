@@ -123,6 +123,8 @@ run_fails 2 'there is no schema "v_cas" \(did you mean "v_case"\?\): scenario, r
 begin 'completion'
 run_ok completion bash
 if bash -n "$scratch/out"; then good; else bad 'bash does not take it'; fi
+run_error 2 'unknown output "tcsh": one of bash, zsh, fish, man. See haul completion --help$' completion tcsh
+
 # What bash offers at the end of that line; words as bash splits them.
 offers() { # WORD...
   local line="$*"

@@ -200,7 +200,7 @@ slower() { # DB FACTOR CASE: a glob
   sqlite3 "$1" "update case_run set median_ns = $2 * median_ns, median_low_ns = $2 * median_low_ns, median_high_ns = $2 * median_high_ns, min_ns = $2 * min_ns, max_ns = $2 * max_ns where bench_case in (select id from bench_case where name glob '$3')"
 }
 for db in fig near; do
-  sqlite3 $db.db "insert or replace into environment_fact select id, 'cpu_caches', -1, 'ok', 'L1d 48 KiB, L2 2 MiB, L3 1 MiB of 8' from environment"
+  sqlite3 $db.db "insert or replace into environment_fact select id, 'cpu_caches', -1, 'ok', 'L1d 48 KiB, L2 2 MiB, L3 1 MiB shared by 8 processors' from environment"
   claims $db.db
   if [ $db = fig ]; then
     equal 'does not hold' "$(verdict 2.2.4 'copies of pageable memory are faster')" 'pageable and no cache'

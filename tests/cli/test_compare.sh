@@ -578,7 +578,7 @@ expect_err '^  # merge the new results into joint\.db \(haul merge\)$'
 begin 'runs without a case in common'
 on_first gpu.toml -q --db apart.db --only 'up*'
 on_first gpu.toml -q --db apart.db --only 'down*'
-run_says 3 '^nothing to compare; none is on both sides: ' diff previous latest --db apart.db
+run_says 3 '^nothing to compare: no case was measured on both sides: ' diff previous latest --db apart.db
 expect_out '^8 cases were not measured in A \(--only up\*\)$'
 expect_out '^4 cases were not measured in B \(--only down\*\)$'
 run_fails 3 'nothing was compared' check previous latest --db apart.db --fail-on regressed

@@ -67,7 +67,7 @@ start_slow "$slow" --db interrupt.db
 interrupt INT "$parent"
 finish_slow
 expect_code 130
-expect_err 'interrupted: finishing long/[^ ]*, which (should end within [0-9.]+ (ms|s|min [0-9]+ s)|takes longer than was planned), and is stopped after ([0-9]+ min [0-9]+ s|[0-9.]+ s); press Ctrl-C again to stop now'
+expect_err 'interrupted: finishing long/[^ ]*\. It (should end within [0-9.]+ (ms|s|min [0-9]+ s)|is overdue), and haul stops it after ([0-9]+ min [0-9]+ s|[0-9.]+ s)\. Press Ctrl-C again to stop now'
 expect_err '^haul: next: haul run --resume run:1 --db interrupt\.db$'
 expect_err '^haul: 2 ok, 1 not measured in .*; run 1 \([0-9a-f]{32}\) of '
 expect_value 2 interrupt.db "select count(*) from v_case where status = 'ok'"

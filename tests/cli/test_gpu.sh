@@ -140,9 +140,9 @@ code = 1'; do
     *)
       expect_code 3
       expect_err 'CUDA_ERROR_DEVICE_UNAVAILABLE|unknown error \(46: '
-      expect_err 'warning: GPU 0 failed in 3 cases in a row and is set aside, the other GPUs go on'
+      expect_err 'warning: GPU 0 failed in 3 cases in a row\. haul sets it aside and goes on with the other GPUs\.'
       expect_value 5 aside.db "select count(*) from v_case where status = 'failed'
-        and reason like 'not run, counts as failed: GPU 0 was set aside after 3 failures in a row (last: %)'"
+        and reason like 'not run: GPU 0 failed 3 times in a row (counts as failed; the last: %)'"
       ;;
   esac
   expect_value ok aside.db 'pragma integrity_check'

@@ -44,7 +44,7 @@ WITH
       SELECT k.run, k.bench_case, max(k.max_ns) AS slowest_ns, min(k.min_ns) AS fastest_ns,
         min(k.verified) AS verified
       FROM scenario_run s CROSS JOIN case_run k ON k.run = s.run GROUP BY k.run, k.bench_case) t ON t.run = c.run AND t.bench_case = c.bench_case),
-  -- "L1d 48 KiB, L2 2 MiB, L3 105 MiB of 112": the last one.
+  -- "L1d 48 KiB, L2 2 MiB, L3 105 MiB shared by 112 processors": the last one.
   cache_text AS (
     SELECT max(substr(f.value, max(instr(f.value, 'L4 '), instr(f.value, 'L3 ')) + 3)) AS text
     FROM scenario_run s JOIN run y ON y.id = s.run JOIN environment_fact f ON f.environment = y.environment

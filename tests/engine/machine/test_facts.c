@@ -221,7 +221,7 @@ TEST(test_a_server) {
   assert_fact(scene, "numa_policy", FACT_OK, "refused");
   assert_fact(scene, "confidential_compute", FACT_UNAVAILABLE, "no NVML");
   assert_fact(scene, "gpus_lost", FACT_OK, "0"); /* no driver has them */
-  assert_fact(scene, "cpu_caches", FACT_OK, "L1d 48 KiB, L3 105 MiB of 4");
+  assert_fact(scene, "cpu_caches", FACT_OK, "L1d 48 KiB, L3 105 MiB shared by 4 processors");
   assert_fact(scene, "memory_modules", FACT_OK, "3 x DDR5 at 4800 MT/s");
   assert_fact(scene, "memory_peak", FACT_OK, "76800000000"); /* two channels */
   assert_fact(scene, "socket_links", FACT_OK, "2 UPI, of a rate that is not known");
@@ -301,7 +301,7 @@ TEST(test_many_processors) {
                               {"/sys/devices/system/cpu/cpufreq", NULL},
                               {NULL, NULL}});
   look(scene);
-  assert_fact(scene, "cpu_caches", FACT_OK, "L3 105 MiB of 256");
+  assert_fact(scene, "cpu_caches", FACT_OK, "L3 105 MiB shared by 256 processors");
   assert_fact(scene, "socket_links", FACT_UNAVAILABLE, "what joins the sockets");
 }
 

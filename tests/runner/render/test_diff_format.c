@@ -136,6 +136,20 @@ TEST(both_rates_of_a_case_are_told) {
   }
 }
 
+TEST(a_process_apart_is_its_run_if_runs_have_one_each) {
+  struct comparison_row row = {.figure = FIGURE_RATE};
+  row.sides[SIDE_A] = (struct comparison_side){
+      .processes = 5,
+      .runs = 5,
+      .shape = {SHAPE_OUTLIER, {1, 4}, {52, 50}, .run_id = 7, .ordinal = 3}};
+  SCOPED(arena_fini) struct arena arena = {0};
+  assert_string_equal(diff_note_words(&arena, &row),
+                      "run 7 is 4 % faster than the other 4 runs of A");
+  row.sides[SIDE_A].runs = 1;
+  assert_string_equal(diff_note_words(&arena, &row),
+                      "process 3 of run 7 is 4 % faster than the other 4 processes of A");
+}
+
 /* What is worse in a distribution has a name, and noise that left the link alone says so. */
 TEST(worse_distributions_are_named) {
   SCOPED(arena_fini) struct arena arena = {0};

@@ -21,10 +21,10 @@ TEST(three_failures_in_a_row_count) {
   set_aside_note_success(&aside, GPU_0 | GPU_1);
   note_failures(&aside, GPU_1, 2);
   assert_true(set_aside_note_failure(&aside, GPU_1, "launch failed", warning));
-  assert_non_null(strstr(warning, "GPU 1 failed in 3 cases in a row and is set aside"));
+  assert_non_null(strstr(warning, "GPU 1 failed in 3 cases in a row. haul sets it aside"));
   assert_false(set_aside_note_failure(&aside, GPU_1, "launch failed", warning)); /* said once */
   assert_true(set_aside_has(&aside, GPU_1, reason));
-  assert_contains(reason, "GPU 1 was set aside after 4 failures in a row");
+  assert_contains(reason, "not run: GPU 1 failed 4 times in a row (counts as failed; the last: ");
   assert_contains(reason, "last: launch failed");
 }
 
@@ -44,11 +44,12 @@ TEST(a_pair_speaks_against_the_pair_alone) {
   char warning[SET_ASIDE_WARNING_MAX];
   note_failures(&aside, GPU_0 | GPU_2, SET_ASIDE_FAILURES - 1);
   assert_true(set_aside_note_failure(&aside, GPU_0 | GPU_2, "illegal address", warning));
-  assert_non_null(strstr(warning, "GPU 0 and GPU 2 failed in 3 cases in a row and are set aside"));
+  assert_non_null(
+      strstr(warning, "GPU 0 and GPU 2 failed in 3 cases in a row. haul sets them aside"));
   assert_false(set_aside_has(&aside, GPU_0, reason));
   assert_false(set_aside_has(&aside, GPU_1 | GPU_2, reason));
   assert_true(set_aside_has(&aside, GPU_0 | GPU_1 | GPU_2, reason));
-  assert_contains(reason, "GPU 0 and GPU 2 were set aside after");
+  assert_contains(reason, "GPU 0 and GPU 2 failed 3 times in a row");
   set_aside_note_success(&aside, GPU_0); /* says nothing of GPU 2 */
   assert_true(set_aside_has(&aside, GPU_0 | GPU_2, reason));
 }

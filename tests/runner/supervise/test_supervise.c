@@ -349,7 +349,7 @@ TEST(failing_gpus_are_set_aside) {
   assert_report(bench, 4, 4, CASE_OK, ""); /* workers that somebody kills do not count */
   assert_report(bench, 7, 7, CASE_FAILED, "illegal address");
   assert_report(bench, 8, 8, CASE_FAILED,
-                "not run, counts as failed: GPU 0 was set aside after 3 failures");
+                "not run: GPU 0 failed 3 times in a row (counts as failed");
   assert_int_equal(bench->seen.reports[8].trial_count, 0);
   assert_int_equal(bench->seen.done, 9);
   assert_int_equal(bench->warning_count, 1);
