@@ -153,7 +153,7 @@ static void judge_free_memory(const struct check *check, const struct gpu *gpu,
   if (end != check->want && *end == '\0' && share >= 0 && share <= 1) {
     wanted_bytes = (uint64_t)(share * (double)gpu->memory_bytes);
   } else if (!units_parse_size(check->want, &wanted_bytes)) {
-    no_answer(result, CHECK_FAILED, "what is wanted is neither a share nor a size");
+    no_answer(result, CHECK_FAILED, "want is neither a share nor a size");
     return;
   }
   (void)snprintf(result->found, sizeof result->found, "%.1f GiB free, %.1f %% of %.1f GiB",

@@ -200,7 +200,8 @@ void compare_set_history(const struct results *before, struct comparison *compar
   comparison->confounded =
       known == asked ? NULL
                      : arena_format(&comparison->arena,
-                                    "Run-to-run variation of the other %zu cases is not known: "
-                                    "their changes may be no more than it",
-                                    asked - known);
+                                    "Run-to-run variation of the other %zu %s is not known: %s "
+                                    "changes may be no more than it",
+                                    asked - known, strings_plural(asked - known, "case", "cases"),
+                                    strings_plural(asked - known, "its", "their"));
 }

@@ -112,9 +112,9 @@ expect_out '^    v_result           One row per case of a run: begin here\.$'
 expect_out '^    v_step             One row per size at which a rate is more than 20 % below .*\.$'
 equal "$(grep -c '^## v_' "$source_folder/schema/results/README.md")" "$(wc -l <out)" 'views'
 run_ok schema v_result
-expect_out '^    size_bytes +\(bytes\) transfer: size of the first measured flow; chase: '
+expect_out '^    size_bytes +\(bytes\) Transfer: size of the first measured flow. Chase: '
 run_ok schema v_host
-expect_out '^    driver_version +version of the NVIDIA kernel driver: .580\.159\.04., of its last run; NULL: no driver$'
+expect_out '^    driver_version +version of the NVIDIA kernel driver: .580\.159\.04., of its last run[.] NULL: no driver$'
 run_ok schema run-blocks
 expect_out '^Columns: block, cases, ok, '
 expect_out '^    :run                      the run to show \(default: latest\)$'

@@ -121,7 +121,7 @@ HAUL_FAKE_FAULTS=$scratch/blocked.toml "$haul" run --decide tag:a --tag c --db i
 pid=$!
 await test -e inside
 kill -TERM $pid
-await grep -q 'interrupted: finishing .*; another signal stops it now' err
+await grep -q 'interrupted: finishing .*[.] Another signal stops it now' err
 rm hold
 wait $pid
 equal 130 $? 'exit code'

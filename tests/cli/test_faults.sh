@@ -38,9 +38,9 @@ start_slow() { # ARGUMENT...
 # Send a signal to the run, or to its group, and wait until the run has seen it.
 interrupt() { # SIGNAL PID
   kill "-$1" -- "$2"
-  local again='press Ctrl-C again to stop now'
-  [ "$1" = INT ] || again='another signal stops it now'
-  await grep -q "interrupted: finishing .*; $again" "$scratch/err"
+  local again='Press Ctrl-C again to stop now'
+  [ "$1" = INT ] || again='Another signal stops it now'
+  await grep -q "interrupted: finishing .*[.] $again" "$scratch/err"
 }
 finish_slow() { # the long case ends, where it goes on
   rm -f hold

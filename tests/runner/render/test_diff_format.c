@@ -138,6 +138,7 @@ TEST(both_rates_of_a_case_are_told) {
 
 TEST(a_process_apart_is_its_run_if_runs_have_one_each) {
   struct comparison_row row = {.figure = FIGURE_RATE};
+  row.sides[SIDE_B] = (struct comparison_side){.processes = 5, .runs = 5};
   row.sides[SIDE_A] = (struct comparison_side){
       .processes = 5,
       .runs = 5,
