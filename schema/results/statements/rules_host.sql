@@ -126,7 +126,7 @@ FROM (SELECT json_extract(facts, '$.smt') AS v FROM host);
 SELECT NULL AS gpu, v <> 'unlimited' AND CAST(v AS INTEGER) < 1073741824 AS bad,
   CASE v
     WHEN 'unlimited' THEN 'memlock_limit = unlimited'
-    ELSE printf('this user may lock %g MiB: for RDMA perhaps too little, for haul enough', CAST(v AS INTEGER) / 1048576.0)
+    ELSE printf('this user may lock %g MiB: enough for haul, RDMA may need more', CAST(v AS INTEGER) / 1048576.0)
   END AS evidence
 FROM (SELECT json_extract(facts, '$.memlock_limit') AS v FROM host);
 
