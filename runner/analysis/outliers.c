@@ -411,7 +411,7 @@ enum status outliers_find(const struct results *results, const struct outliers_o
                           struct outliers **outliers, struct error *err) {
   size_t simulated = 0;
   for (size_t i = 0; i < results->run_count; i++) {
-    simulated += results->environments[results->runs[i].environment].simulated;
+    simulated += results_run_is_simulated(results, i);
   }
   RETURN_ON_ERROR(analysis_check_simulated(simulated, results->run_count, err));
   struct finder f = {

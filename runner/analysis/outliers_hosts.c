@@ -64,7 +64,9 @@ static double host_spread(const struct host_table *table) {
   return count < ROBUST_COUNT_MIN ? NAN : sqrt(sample_summary(table->scratch, count).variance);
 }
 
-ORDER_DEFINE(host_compare_blocks, struct host_block, ORDER(x->spread, y->spread))
+/* Last, blocks of which too few hosts are sound: NAN. */
+ORDER_DEFINE(host_compare_blocks, struct host_block,
+             ORDER(isnan(x->spread), isnan(y->spread)) ?: ORDER(x->spread, y->spread))
 
 /* Blocks may tell the same, one of them with more of what differs between sound hosts: a block
  * counts if sound hosts differ less with it, the best one first. */

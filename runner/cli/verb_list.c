@@ -6,6 +6,7 @@
 #include "scenarios/scenarios.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 
 enum { RUN_LIST_MAX = 16 << 20, TITLE_WIDTH = 40 };
@@ -45,9 +46,9 @@ static void verb_list_check(struct command *command, struct argp_state *state) {
   OPTIONS_REFUSE(filtered && command->choice != LIST_RUNS, state,
                  "--tag, --where and --limit can only be combined with list runs");
   char *end = NULL;
-  const bool none = options->limit != NULL && strtol(options->limit, &end, 10) == 0;
-  OPTIONS_REFUSE(none || (end != NULL && *end != '\0'), state,
-                 "--limit needs a whole number, such as 10, or -1 for all runs");
+  const long limit = options->limit != NULL ? strtol(options->limit, &end, 10) : 1;
+  OPTIONS_REFUSE(limit == 0 || limit < -1 || limit == LONG_MAX || (end != NULL && *end != '\0'),
+                 state, "--limit needs a whole number, such as 10, or -1 for all runs");
 }
 
 #define SCENARIO_COLUMNS(X)                                                                        \

@@ -228,7 +228,7 @@ static enum status text_print(struct table *table, struct error *err) {
       text_put_columns(table, &layout, true, "other columns: ", "");
     }
     text_put_columns(table, &layout, false, "no room for ",
-                     ": a wider terminal or --format csv shows them");
+                     ": use a wider terminal or --format csv");
   }
   return stream_check(options->stream, ferror(options->stream) != 0, &table->reader_gone, err);
 }

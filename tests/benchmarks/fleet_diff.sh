@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # fleet_diff.sh TEMPLATE [NODES [CALLS]] - how long haul diff takes on two runs of a fleet of NODES nodes (default 440):
 # the fastest of CALLS calls (default 5): wall time, that of the processor and most memory, as a row of a table. On two
-# idle cores a million results may take 0.5 s, fewer no more; it ends with 1 if they take longer. TEMPLATE is a database with one run
-# of one process, of which make_fleet makes five of each node; of the second run a node is 5 % slower and must be named.
-# With 228 cases (haul run nvbandwidth --processes 1 on four GPUs), 440 nodes have 1,003,200 results. DATABASE, if it is
-# set, is kept, and used again. Needs build-release with make_fleet, GNU time, and 7 MB per node in the current folder.
+# idle cores a million results may take 0.5 s, fewer no more; it ends with 1 if they take longer. TEMPLATE is a database
+# with one run of one process, of which make_fleet makes five of each node; of the second run a node is 5 % slower and
+# must be named. With 228 cases (haul run nvbandwidth --processes 1 on four GPUs), 440 nodes have 1,003,200 results.
+# DATABASE, if it is set, is kept, and used again. Needs build-release with make_fleet, GNU time, and 7 MB per node in
+# the current folder.
 set -euo pipefail
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 haul=${HAUL:-$root/build-release/haul}

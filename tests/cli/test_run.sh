@@ -194,7 +194,9 @@ equal 2 "$(wc -l <"$scratch/out")" 'lines of the runs with such a tag'
 run_ok list runs --db r.db --where tag=first,two --limit 1 --format csv
 equal 2 "$(wc -l <"$scratch/out")" 'lines of at most one run'
 run_error 2 '--limit needs a whole number' list runs --db r.db --limit many
-run_error 2 '--limit needs a whole number' list runs --db r.db --limit 0
+for limit in 0 -2 99999999999999999999; do
+  run_error 2 '--limit needs a whole number' list runs --db r.db --limit=$limit
+done
 run_fails 2 'list runs' list cases --db r.db --tag first
 run_ok list cases --db r.db --run tag:two
 expect_out host

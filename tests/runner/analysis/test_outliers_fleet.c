@@ -183,3 +183,35 @@ TEST(blocks_tell_of_a_node_together) {
   assert_string_equal(outliers->parts[0].name, "n17");
   assert_int_equal(outliers->parts[0].slow_cases, BLOCKS * MADE_GPUS);
 }
+
+/* Block "a" tells the same as "c" with three times as much of what differs between nodes: "c"
+ * counts alone. That two sound nodes have "b" changes nothing. */
+TEST(the_block_that_tells_most_counts_first) {
+  enum { NODES = 60, BLOCKS = 3, ODD = 17, SMALL = 1, SMALL_NODES = 3 };
+  static const char *const NAMES[BLOCKS] = {"a", "b", "c"};
+  static const double NOISE[BLOCKS] = {3, 0, 1};
+  SCOPED(results_free_at) struct results *m = results_new();
+  for (size_t h = 0; h < NODES; h++) {
+    made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
+  }
+  for (size_t i = 0; i < BLOCKS * MADE_GPUS; i++) {
+    const size_t block = i / MADE_GPUS;
+    const size_t bench = made_case(m, arena_format(&m->arena, "%02zu", i), NAMES[block],
+                                   (int)i % MADE_GPUS, UINT64_C(1) << 26);
+    for (size_t h = 0; h < (block == SMALL ? SMALL_NODES : NODES); h++) {
+      const double place = (double)(h * 7 % NODES) + 0.5;                 /* of the node, by rank */
+      const double differs = 0.005 * 0.55 * log(place / (NODES - place)); /* about normal */
+      const double change = block == SMALL ? (h == 0 ? -0.05 : 0)
+                            : h == ODD     ? -0.019
+                                           : NOISE[block] * differs;
+      made_medians(m, bench, h, 50 * exp(change), 3);
+    }
+  }
+  SCOPED(outliers_free_at) struct outliers *outliers = NULL;
+  assert_int_equal(outliers_find(m, &(struct outliers_options){.slow_only = true}, &outliers, err),
+                   STATUS_OK);
+  assert_int_equal(outliers->part_count, 2);
+  assert_string_equal(outliers->parts[0].name, "n0");
+  assert_string_equal(outliers->parts[1].name, "n17");
+  assert_int_equal(outliers->parts[1].slow_cases, 2 * MADE_GPUS);
+}

@@ -74,7 +74,7 @@ TEST(people_see_cases_skips_and_totals) {
   SCOPED(memory_free) char *narrow = render_within(plan, true, OUTPUT_TABLE, 50);
   assert_int_equal(count_of(narrow, "\ndevice_to_device "), 56);
   assert_contains(narrow, "in all rows size=64MiB, method=ce\nblock ");
-  assert_contains(narrow, "\nno room for flows, peak GB/s, limit, time: a wider\n");
+  assert_contains(narrow, "\nno room for flows, peak GB/s, limit, time: use a\n");
   assert_int_equal(count_of(text, "threads=4"), 8);
   assert_int_equal(count_of(text, " 478.3 "), 56);
   assert_contains(text, "\nSkipped: 3\n     3  there is no GPU 9 (GPUs: 0-7)\n"

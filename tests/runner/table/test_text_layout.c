@@ -99,9 +99,9 @@ TEST(a_list_leaves_columns_out) {
       assert_string_equal(text, "run  scenario          driver\n"
                                 "  7  comm-scope-fig08  580.159.04\n"
                                 "  8  quick             570.1\n"
-                                "no room for host, remark: a wider\n"
-                                "            terminal or --format csv\n"
-                                "            shows them\n");
+                                "no room for host, remark: use a\n"
+                                "            wider terminal or\n"
+                                "            --format csv\n");
       lines_within(text, width);
     }
     assert_true((strstr(text, "no room for") == NULL) == (strstr(text, "simulated") != NULL));
@@ -130,8 +130,8 @@ TEST(a_list_keeps_room_for_texts) {
                                              "7  gpu0-gpu1/copy_engine/64MiB/  1234\n"
                                              "   threads=4\n"
                                              "8  gpu0                             5\n"
-                                             "no room for q: a wider terminal or\n"
-                                             "            --format csv shows them\n"
+                                             "no room for q: use a wider terminal or\n"
+                                             "            --format csv\n"
                                            : "n  case\n"
                                              "7  gpu0-gpu1/copy_engine/64MiB/threads=4\n"
                                              "other columns: gbps=1234, q=0.0001\n");
@@ -181,8 +181,8 @@ TEST(a_list_has_long_remarks_below_its_rows) {
                                             "    the time includes the driver's call, as the\n"
                                             "    copies block the host\n"
                                             "Indented lines: remark\n"
-                                            "no room for q: a wider terminal or --format csv\n"
-                                            "            shows them\n"
+                                            "no room for q: use a wider terminal or --format\n"
+                                            "            csv\n"
                                           : "case                      q        gbps  remark\n"
                                             "host_to_device/           0.0001  55.35\n"
                                             "numa0:pinned-gpu0/256MiB\n"
@@ -306,8 +306,8 @@ TEST(a_list_keeps_columns_that_are_not_named) {
                                 "host_to_device_  numa0:pinned-  55.35  [1,2]\n"
                                 "bidirectional    gpu0\n"
                                 "local            gpu0-gpu0       2077  [2]\n"
-                                "no room for q: a wider terminal or --format csv\n"
-                                "            shows them\n");
+                                "no room for q: use a wider terminal or --format\n"
+                                "            csv\n");
     }
     lines_within(text, width);
   }
@@ -338,10 +338,10 @@ TEST(a_list_keeps_what_tells_rows_apart) {
            "by_gpu   linear   1.5\n"
            "by_gpu   random   2.5\n"
            "by_host  linear   3.5\n"
-           "no room for note: a wider\n"
-           "            terminal or\n"
-           "            --format csv\n"
-           "            shows them\n"},
+           "no room for note: use a\n"
+           "            wider terminal\n"
+           "            or --format\n"
+           "            csv\n"},
       {20, "in all rows threads=4,\n"
            "            host=node7\n"
            "block    gbps\n"
@@ -433,10 +433,9 @@ TEST(a_list_keeps_what_tells_rows_apart_but_for_numbers) {
                                "memory    change %\n"
                                "pinned    -0.01, -0.02\n"
                                "pageable  +0.02\n"
-                               "no room for slow cases: a\n"
+                               "no room for slow cases: use a\n"
                                "            wider terminal or\n"
-                               "            --format csv shows\n"
-                               "            them\n");
+                               "            --format csv\n");
 }
 
 static int set_up(void **state) {

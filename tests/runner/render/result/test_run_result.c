@@ -438,11 +438,10 @@ TEST(the_rest_is_tables) {
          "path        GB/s\n"
          "gpu0-gpu1  300.0\n"
          "gpu0-gpu2   1300\n"
-         "no room for % of peak: a\n"
-         "            wider\n"
+         "no room for % of peak:\n"
+         "            use a wider\n"
          "            terminal or\n"
-         "            --format csv\n"
-         "            shows them\n");
+         "            --format csv\n");
   /* What all have goes rather than that settings are wrapped; these are where that is enough. */
   const struct said settings[] = {{.block = "s",
                                    SAID_UP(0, "pinned"),
