@@ -222,7 +222,7 @@ expect_health 3 '^cannot tell: host busy or link slow: gpu0, host link: [0-9.]+ 
 for keys in '--set=host_to_device.trials.min=20 --set=host_to_device.trials.max=20' --set=host_to_device.min_time=5ms; do
   read -ra keys <<<"$keys"
   expect_health 3 '^cannot tell: host busy or link slow: gpu0, host link: ' busy.toml --db asked.db \
-    --set measure.settle_time=500ms "${keys[@]}"
+    --set measure.settle_time=1500ms "${keys[@]}"
 done
 expect_value 2 asked.db "select count(*) from v_case where case_name like '%gpu0%' and visits > 1"
 expect_health 1 '^unhealthy: gpu0, host link: 2[0-9.]+ GB/s( at best)?, usual 55-55\.2 ' busy_half.toml --db busy.db \
