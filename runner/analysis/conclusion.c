@@ -4,6 +4,7 @@
 #include "engine/base/text_index.h"
 #include "engine/base/units.h"
 #include "runner/analysis/compare_internal.h"
+#include "runner/statistics/share_test.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -311,21 +312,9 @@ static bool cause_extend(struct cause *cause, const struct trait *traits, size_t
   return true;
 }
 
-static double chance_choose(double n, double k) {
-  return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
-}
-
 /* The chance that of `drawn` cases out of `all`, `changed` of which changed, `hit` or more did. */
 static double chance_of(size_t all, size_t changed, size_t drawn, size_t hit) {
-  const double total = chance_choose((double)all, (double)drawn);
-  double sum = 0;
-  for (size_t k = hit; k <= drawn && k <= changed; k++) {
-    if (drawn - k <= all - changed) {
-      sum += exp(chance_choose((double)changed, (double)k) +
-                 chance_choose((double)(all - changed), (double)(drawn - k)) - total);
-    }
-  }
-  return sum;
+  return share_test_fisher((struct share){changed - hit, all - drawn}, (struct share){hit, drawn});
 }
 
 /* How many sets it is one of, of those that share the error rate with it. A GPU that was suspect

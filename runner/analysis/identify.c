@@ -2,6 +2,7 @@
 
 #include "engine/base/arena.h"
 #include "runner/statistics/sample.h"
+#include "runner/statistics/share_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,13 +154,7 @@ void identify_accuracy(const struct identify *identify, size_t *right, size_t *t
 }
 
 double identify_guess_p(size_t right, size_t total, size_t gpus) {
-  const double chance = 1 / (double)gpus;
-  double p = 0;
-  for (size_t k = right; k <= total; k++) {
-    p += exp(lgamma((double)total + 1) - lgamma((double)k + 1) - lgamma((double)(total - k) + 1) +
-             (double)k * log(chance) + (double)(total - k) * log(1 - chance));
-  }
-  return p < 1 ? p : 1;
+  return share_test_binomial((struct share){right, total}, 1 / (double)gpus);
 }
 
 /* Counts the left-out samples of two GPUs that are nearer to their own than to the other. */

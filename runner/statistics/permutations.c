@@ -1,14 +1,13 @@
 #include "runner/statistics/permutations.h"
 
 #include "runner/statistics/shape.h"
+#include "runner/statistics/share_test.h"
 
 #include <math.h>
 #include <string.h>
 
 double permutations_least_p(size_t a_count, size_t b_count) {
-  const double a = (double)a_count;
-  const double b = (double)b_count;
-  return 2 * exp(lgamma(a + 1) + lgamma(b + 1) - lgamma(a + b + 1));
+  return 2 * exp(-share_ln_choose(a_count + b_count, a_count));
 }
 
 bool permutations_mixed_modes(const struct process_sample *a, const struct process_sample *b,

@@ -2,9 +2,11 @@
 
 #include <math.h>
 
-/* ln of n over k */
-static double share_ln_choose(size_t n, size_t k) {
-  return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
+/* lgamma_r, since lgamma() writes a global, and threads call this. */
+double share_ln_choose(size_t n, size_t k) {
+  int sign = 0;
+  return lgamma_r((double)n + 1, &sign) - lgamma_r((double)k + 1, &sign) -
+         lgamma_r((double)(n - k) + 1, &sign);
 }
 
 double share_test_fisher(struct share a, struct share b) {

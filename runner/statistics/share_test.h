@@ -8,6 +8,8 @@ struct share {
   size_t hits, tries; /* hits <= tries */
 };
 
+/* ln of n over k, k <= n. */
+double share_ln_choose(size_t n, size_t k);
 /* One-sided p value of "b's share is not larger than a's" (Fisher 1922, "On the interpretation of
  * chi-squared from contingency tables", Journal of the Royal Statistical Society 85(1)). */
 double share_test_fisher(struct share a, struct share b);

@@ -24,3 +24,11 @@ TEST(binomial_by_hand) {
   assert_true(share_test_binomial((struct share){1, 5}, 0) == 0);
   assert_true(share_test_binomial((struct share){1, 5}, 1) == 1);
 }
+
+/* Which other threads may be reading: lgamma() writes that one. */
+TEST(no_global_is_written) {
+  signgam = 7;
+  ASSERT_NEAR(share_test_fisher((struct share){0, 5}, (struct share){5, 5}), 1.0 / 252, 1e-9);
+  ASSERT_NEAR(share_test_binomial((struct share){5, 5}, 0.5), 1.0 / 32, 1e-9);
+  assert_int_equal(signgam, 7);
+}
