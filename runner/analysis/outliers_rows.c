@@ -129,7 +129,7 @@ static enum outlier_role rows_direction(const struct candidate *candidate) {
 }
 
 /* "gpu0,gpu1": the components of a half, in the order of their numbers, of several hosts with
- * those; of a fleet the first of them, "gpu0 of n0001,gpu1 of n0001 and 48 more". */
+ * those; of a fleet the first of them, "gpu0 of n0001, gpu1 of n0001 and 48 more". */
 static const char *rows_join_half(struct finder *f, struct candidate *const *half, size_t count) {
   const char *text = NULL;
   const struct candidate *last = NULL;
@@ -152,7 +152,9 @@ static const char *rows_join_half(struct finder *f, struct candidate *const *hal
     if (f->outliers->hosts > 1 && component->entity != ENTITY_HOST) {
       name = arena_format(&f->outliers->arena, "%s of %s", name, rows_host_name(f, component));
     }
-    text = text == NULL ? name : arena_format(&f->outliers->arena, "%s,%s", text, name);
+    text = text == NULL
+               ? name
+               : arena_join(&f->outliers->arena, text, f->outliers->hosts > 1 ? ", " : ",", name);
   }
   return text;
 }

@@ -523,6 +523,19 @@ TEST(two_halves_that_disagree_are_said) {
   assert_string_equal(outliers->verdicts[0].blocks, "down");
 }
 
+static double second_host_slow(size_t host, int gpu) {
+  (void)gpu;
+  return host == 1 ? 47.5 : 50;
+}
+
+TEST(halves_of_two_hosts_are_lists_of_words) {
+  SCOPED(results_free_at) struct results *m = cluster(2, second_host_slow);
+  SCOPED(outliers_free_at) struct outliers *outliers = found(m);
+  assert_int_equal(outliers->verdict_count, 1);
+  assert_string_equal(outliers->verdicts[0].rivals,
+                      "gpu0 of n0, gpu1 of n0, gpu2 of n0, gpu3 of n0");
+}
+
 /* One process of each GPU, two of them 5 % slower: said where their trials are surer than that. */
 TEST(halves_are_no_surer_than_their_trials) {
   static const double ERRORS[] = {0.001, 0.03};
