@@ -59,8 +59,8 @@ static enum status verb_outliers_run(struct command *command, struct error *err)
   if (status == STATUS_OK && outliers->cases == 0) {
     status = error_set(
         err, STATUS_UNSUPPORTED,
-        "nothing can be judged: %zu %s, but no three of them are peers, which are the same "
-        "measurement of other GPUs, links or hosts",
+        "nothing can be judged: too few peers among %zu %s. It takes the same measurement of "
+        "three GPUs, links or hosts",
         outliers->without_peers, strings_plural(outliers->without_peers, "result", "results"));
   }
   outliers_free(outliers);

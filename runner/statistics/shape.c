@@ -127,7 +127,8 @@ static size_t shape_divide(const double *sorted, size_t count) {
 }
 
 /* Whether the middle third of the way between the medians of both parts has too few values for one
- * mode, of which it would have as many as the emptier of the outer thirds. */
+ * mode, of which it would have as many as the emptier of the outer thirds. Equal values count once:
+ * of coarse ones, many fall into one third together. */
 static bool shape_has_valley(const double *sorted, size_t count, struct shape *shape) {
   const size_t at = shape_divide(sorted, count);
   const double low = sample_median(sorted, at);
@@ -135,7 +136,7 @@ static bool shape_has_valley(const double *sorted, size_t count, struct shape *s
   size_t thirds[3] = {0};
   for (size_t i = 0; i < count && high > low; i++) {
     const double place = 3 * (sorted[i] - low) / (high - low);
-    if (place >= 0 && place <= 3) {
+    if (place >= 0 && place <= 3 && (i == 0 || sorted[i] > sorted[i - 1])) {
       thirds[place < 1 ? 0 : place < 2 ? 1 : 2]++;
     }
   }

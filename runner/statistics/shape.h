@@ -11,7 +11,8 @@
  * Levels (shape_levels()) are two modes, found at a gap that is less wide, or by a valley: of many
  * values some lie between two modes, and then no gap is wide. The values are divided where least
  * spread is left within both parts. Between the medians of these, the middle third has fewer values
- * than the emptier of the outer thirds, by a sign test: of one mode it has as many.
+ * than the emptier of the outer thirds, by a sign test: of one mode it has as many. Equal values
+ * count once.
  *
  * Values are natural logarithms of times. Nothing here fails. */
 #pragma once

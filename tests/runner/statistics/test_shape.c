@@ -43,6 +43,20 @@ TEST(levels_are_less_strict) {
   }
 }
 
+/* Sixty of one mode in steps as wide as their standard deviation: the medians of both parts are
+ * steps next to each other, and nothing can be between them. */
+TEST(coarse_values_have_no_valley) {
+  static const size_t OF_STEP[] = {4, 14, 24, 14, 4};
+  size_t count = 0;
+  struct shape shape;
+  for (size_t s = 0; s < COUNT_OF(OF_STEP); s++) {
+    for (size_t i = 0; i < OF_STEP[s]; i++) {
+      values[count++] = (double)s;
+    }
+  }
+  assert_false(shape_levels(values, count, &shape, scratch));
+}
+
 /* Between two levels of many values some lie, so that no gap is wide; uniform values have none. */
 TEST(levels_have_a_valley_between_them) {
   enum { SAMPLES = 500, COUNT = 1000, LOW = 300 };
