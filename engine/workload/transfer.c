@@ -556,9 +556,10 @@ static void fit_loads(struct transfer *transfer, uint32_t iterations,
 }
 
 /* Where a GPU runs one thing at a time, for which gates are switched off, no load outlasts. */
-static bool accept_early_load(const struct transfer *transfer) {
+static bool accept_early_load(const struct transfer *transfer, const struct trial_times *times) {
   const bool accepted = transfer->def->measure.gating == GATING_OFF &&
-                        transfer->load_iterations >= load_repeats_max(transfer);
+                        (transfer->load_iterations >= load_repeats_max(transfer) ||
+                         transfer_loads_last_long(transfer->def, times));
   if (accepted) {
     notes_add_kinds(&transfer->outcome->notes, NOTE_BIT(NOTE_LOAD_ENDED));
   }
@@ -574,13 +575,12 @@ static enum status transfer_run(void *state, uint32_t iterations, struct trial_t
   RETURN_ON_ERROR(run_flows(transfer, iterations, times, err));
   if (times->load_paused) {
     notes_add_kinds(&transfer->outcome->notes, NOTE_BIT(NOTE_LOAD_PAUSED));
-  } else if (transfer->has_load && !times->load_outlasted && !accept_early_load(transfer)) {
-    const uint32_t most = load_repeats_max(transfer);
-    if (transfer->load_iterations >= most) {
+  } else if (transfer->has_load && !times->load_outlasted && !accept_early_load(transfer, times)) {
+    if (transfer->load_iterations >= load_repeats_max(transfer)) {
       return error_set(err, STATUS_UNSUPPORTED,
-                       "the load flows end before the measured ones even with %u repeats: give "
+                       "the load flows end before the measured ones even with %.0f repeats: give "
                        "them a larger size",
-                       most);
+                       transfer->load_iterations);
     }
     transfer->load_factor = 1.5 * transfer->load_iterations / iterations;
     times->again = true;

@@ -255,6 +255,16 @@ uint32_t transfer_load_copies(const struct case_def *def) {
   return copies;
 }
 
+bool transfer_loads_last_long(const struct case_def *def, const struct trial_times *times) {
+  enum { WINDOWS = 32 };
+  bool last = true;
+  for (uint32_t i = 0; i < def->flow_count; i++) {
+    last = last && (def->flows[i].role != FLOW_LOAD ||
+                    times->flows[i].elapsed_ns > WINDOWS * times->window_ns);
+  }
+  return last;
+}
+
 double transfer_fastest_load_ns(const struct case_def *def, const struct flow_times *times) {
   double fastest_ns = 0;
   for (uint32_t i = 0; i < def->flow_count; i++) {
