@@ -559,7 +559,7 @@ static void fit_loads(struct transfer *transfer, uint32_t iterations,
 static bool accept_early_load(const struct transfer *transfer, const struct trial_times *times) {
   const bool accepted = transfer->def->measure.gating == GATING_OFF &&
                         (transfer->load_iterations >= load_repeats_max(transfer) ||
-                         transfer_loads_last_long(transfer->def, times));
+                         transfer_loads_fill_window(transfer->def, times));
   if (accepted) {
     notes_add_kinds(&transfer->outcome->notes, NOTE_BIT(NOTE_LOAD_ENDED));
   }

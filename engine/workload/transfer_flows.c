@@ -255,14 +255,14 @@ uint32_t transfer_load_copies(const struct case_def *def) {
   return copies;
 }
 
-bool transfer_loads_last_long(const struct case_def *def, const struct trial_times *times) {
-  enum { WINDOWS = 32 };
-  bool last = true;
+bool transfer_loads_fill_window(const struct case_def *def, const struct trial_times *times) {
+  enum { PARTS = 32 };
+  bool fill = true;
   for (uint32_t i = 0; i < def->flow_count; i++) {
-    last = last && (def->flows[i].role != FLOW_LOAD ||
-                    times->flows[i].elapsed_ns > WINDOWS * times->window_ns);
+    fill = fill && (def->flows[i].role != FLOW_LOAD ||
+                    PARTS * times->flows[i].elapsed_ns > (PARTS - 1) * times->window_ns);
   }
-  return last;
+  return fill;
 }
 
 double transfer_fastest_load_ns(const struct case_def *def, const struct flow_times *times) {

@@ -36,9 +36,10 @@ uint32_t transfer_partner(const struct case_def *def, uint32_t flow);
 bool transfer_is_mixed(const struct case_def *def);
 /* Copies in a repeat of the load that has most; 1 without a load. */
 uint32_t transfer_load_copies(const struct case_def *def);
-/* Whether each load lasted more than 32 times as long as the window of the trial: if it has ended
- * before, more repeats are of no use, and would take minutes under compute-sanitizer. */
-bool transfer_loads_last_long(const struct case_def *def, const struct trial_times *times);
+/* Whether each load took all but a 32nd of the window of a trial without a gate. There, the window
+ * also has loads that ran before what they load, as they do under compute-sanitizer. Where each of
+ * their repeats takes milliseconds, as many as there may be would take minutes. */
+bool transfer_loads_fill_window(const struct case_def *def, const struct trial_times *times);
 /* What a repeat of the fastest load took in a trial, of the times of all flows; 0 = none was timed.
  */
 double transfer_fastest_load_ns(const struct case_def *def, const struct flow_times *times);

@@ -60,16 +60,16 @@ TEST(load_that_cannot_outlast_is_an_error_only_behind_a_gate, struct fixture *fi
 }
 
 /* A slow tool would take minutes for as many repeats as there may be. */
-TEST(loads_that_last_far_longer_need_not_be_repeated_more_often, struct fixture *fixture) {
+TEST(loads_that_fill_the_window_need_not_be_repeated_more_often, struct fixture *fixture) {
   struct flow flows[] = {between_gpus(0, 1), between_gpus(1, 0), between_gpus(1, 0)};
   flows[1].role = flows[2].role = FLOW_LOAD;
   const struct case_def def = fixture_transfer(flows, 3);
-  struct flow_times times[] = {{.elapsed_ns = 100}, {.elapsed_ns = 3201}, {.elapsed_ns = 3201}};
-  const struct trial_times trial = {.window_ns = 100, .flows = times};
+  struct flow_times times[] = {{.elapsed_ns = 1}, {.elapsed_ns = 3101}, {.elapsed_ns = 3101}};
+  const struct trial_times trial = {.window_ns = 3200, .flows = times};
   (void)fixture;
-  assert_true(transfer_loads_last_long(&def, &trial));
-  times[2].elapsed_ns = 3200;
-  assert_false(transfer_loads_last_long(&def, &trial));
+  assert_true(transfer_loads_fill_window(&def, &trial));
+  times[2].elapsed_ns = 3100;
+  assert_false(transfer_loads_fill_window(&def, &trial));
 }
 
 /* As many as the queue of a stream takes beside the gate. */
