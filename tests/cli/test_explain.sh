@@ -143,7 +143,9 @@ run_error 2 "no case or block matches .nothing." explain latest nothing --db run
 run_error 2 'there is no run' explain run:99 --db runs.db
 
 begin 'a link that was idle when the machine was saved is as fast as copies are, once there are some'
-HAUL_FAKE_MACHINE=$machines/l40sx4-pcie.toml run_ok run link.toml --db idle.db
+# Long enough that telemetry asks twice.
+HAUL_FAKE_MACHINE=$machines/l40sx4-pcie.toml run_ok run link.toml --only 'host_to_device/*gpu0*' --db idle.db \
+  --set measure.min_time=300ms --set measure.max_time=1s --set measure.trials.max=1000000
 run_ok explain --db idle.db --format csv
 expect_out '^pcie_link,finding,not found,0,"gen4 x16, best gen4 x16, the highest of'
 
