@@ -1,6 +1,6 @@
-/* order.h - comparison functions for qsort() and bsearch(), each said in a line: what elements are
- * ordered by, and where they are equal in that, by what next. Groups and quantiles of what was
- * sorted. */
+/* order.h - comparison functions for qsort() and bsearch(), each in a line that names what elements
+ * are ordered by: first, and next if they are equal in that. Groups and quantiles of sorted
+ * elements. */
 #pragma once
 
 #include <stdbool.h>
@@ -39,7 +39,7 @@ static inline void order_sort(void *items, size_t count, size_t size_bytes,
                                   });                                                              \
        first = end)
 
-/* Sorts values, of which none is NAN. */
+/* Sorts values. None may be NAN. */
 static inline int order_compare_values(const void *x, const void *y) {
   return ORDER(*(const double *)x, *(const double *)y);
 }

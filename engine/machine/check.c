@@ -66,8 +66,7 @@ static const char *on_off(const char *want) {
   return strcmp(want, "false") == 0 ? "off" : want;
 }
 
-/* -1, 0, 1 by the numbers between dots; missing ones count as 0. */
-static int compare_versions(const char *a, const char *b) {
+int check_compare_versions(const char *a, const char *b) {
   while (*a != '\0' || *b != '\0') {
     char *end_a = NULL;
     char *end_b = NULL;
@@ -92,7 +91,7 @@ bool check_version_fits(const char *want, const char *found) {
     size_t length = strlen(OPERATORS[i].text);
     if (strncmp(want, OPERATORS[i].text, length) == 0) {
       const char *version = want + length + strspn(want + length, " ");
-      int order = compare_versions(found, version);
+      int order = check_compare_versions(found, version);
       return order < 0 ? OPERATORS[i].less : order > 0 ? OPERATORS[i].greater : OPERATORS[i].equal;
     }
   }

@@ -56,6 +56,8 @@ enum { CHECK_RESULTS_MAX = check_kind_name_count * (MACHINE_GPUS_MAX + 1) };
 /* Whether a version is one that is wanted: ">=570", "<580.95", "!=575.57.08"; without an operator,
  * the version as far as it is written: "580" is any 580. */
 bool check_version_fits(const char *want, const char *found);
+/* Below, at or above 0 by the numbers between dots, of which missing ones count as 0. */
+int check_compare_versions(const char *a, const char *b);
 
 /* True for the checks that only telemetry can answer. */
 bool check_needs_telemetry(enum check_kind kind);

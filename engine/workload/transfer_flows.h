@@ -36,9 +36,9 @@ uint32_t transfer_partner(const struct case_def *def, uint32_t flow);
 bool transfer_is_mixed(const struct case_def *def);
 /* Copies in a repeat of the load that has most; 1 without a load. */
 uint32_t transfer_load_copies(const struct case_def *def);
-/* Whether each load took all but a 32nd of the window of a trial without a gate. There, the window
- * also has loads that ran before what they load, as they do under compute-sanitizer. Where each of
- * their repeats takes milliseconds, as many as there may be would take minutes. */
+/* Whether each load took all but a 32nd of the window of a trial that has no gate. Under
+ * compute-sanitizer, a load ends before the flows that it loads begin, and the window has the time
+ * of both. More repeats do not change that, and may take minutes. */
 bool transfer_loads_fill_window(const struct case_def *def, const struct trial_times *times);
 /* What a repeat of the fastest load took in a trial, of the times of all flows; 0 = none was timed.
  */

@@ -2,6 +2,7 @@
 
 #include "engine/base/strbuf.h"
 #include "engine/base/strings.h"
+#include "engine/machine/check.h"
 #include "runner/analysis/compare_internal.h"
 #include "runner/analysis/conclusion.h"
 #include "runner/analysis/outliers.h"
@@ -92,7 +93,7 @@ static bool compare_is_number(const char *value) {
 static void compare_choose_values(struct compare_request *request, const struct fact_values *list) {
   const char *const *values = list->values;
   const bool reverse = compare_is_number(values[0]) && compare_is_number(values[1]) &&
-                       strverscmp(values[0], values[1]) > 0;
+                       check_compare_versions(values[0], values[1]) > 0;
   request->from = values[reverse];
   request->to = values[!reverse];
 }

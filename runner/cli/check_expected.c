@@ -169,7 +169,7 @@ static void check_expected_say(const struct command *command, struct document *d
   const struct results *results = command->results;
   if (expected->case_count > 0 && !command->common.quiet &&
       ANY_OF(r, results->run_count, results_run_is_simulated(results, r))) {
-    document_put(document, "SIMULATED: a fake driver answered");
+    document_put(document, DOCUMENT_SIMULATED);
   }
 }
 

@@ -141,6 +141,14 @@ static const char *verb_expect_size(struct arena *arena, const struct expect_row
                                                   : NULL;
 }
 
+#define EXPECT_LIMIT_COLUMNS(X)                                                                    \
+  X("size", text, verb_expect_size(&command->arena, row))                                          \
+  X("low", finite, row->low)                                                                       \
+  X("high", finite, row->high)                                                                     \
+  X("unit", text, expect_unit_text((enum expect_unit)row->unit))                                   \
+  X("statement", text, expect_statement_text((enum expect_statement)row->statement))               \
+  X("count", known, row->count > 0, row->count)
+
 #define EXPECT_ROW_COLUMNS(X)                                                                      \
   X("machine", text, machine->name)                                                                \
   X("kind", text, case_kind_text((enum case_kind)row->kind))                                       \
@@ -150,12 +158,7 @@ static const char *verb_expect_size(struct arena *arena, const struct expect_row
   X("initiator", text, verb_expect_word(row->initiator, initiator_names))                          \
   X("block", text, row->block)                                                                     \
   X("axes", text, row->axes)                                                                       \
-  X("size", text, verb_expect_size(&command->arena, row))                                          \
-  X("low", finite, row->low)                                                                       \
-  X("high", finite, row->high)                                                                     \
-  X("unit", text, expect_unit_text((enum expect_unit)row->unit))                                   \
-  X("statement", text, expect_statement_text((enum expect_statement)row->statement))               \
-  X("count", known, row->count > 0, row->count)                                                    \
+  EXPECT_LIMIT_COLUMNS(X)                                                                          \
   X("tolerance_percent", finite, 100 * expect_tolerance(row))                                      \
   X("driver_version", text, row->driver)                                                           \
   X("source", text, row->source)                                                                   \
@@ -185,12 +188,7 @@ static const char *verb_expect_cases(struct arena *arena, const struct expect_ro
 #define EXPECT_TABLE_COLUMNS(X)                                                                    \
   X("machine", text, machine->name)                                                                \
   X("cases", text, verb_expect_cases(&command->arena, row))                                        \
-  X("size", text, verb_expect_size(&command->arena, row))                                          \
-  X("low", finite, row->low)                                                                       \
-  X("high", finite, row->high)                                                                     \
-  X("unit", text, expect_unit_text((enum expect_unit)row->unit))                                   \
-  X("statement", text, expect_statement_text((enum expect_statement)row->statement))               \
-  X("count", known, row->count > 0, row->count)                                                    \
+  EXPECT_LIMIT_COLUMNS(X)                                                                          \
   X("tolerance %", finite, 100 * expect_tolerance(row))                                            \
   X("driver", text, row->driver)                                                                   \
   X("date", text, row->date)                                                                       \
@@ -232,8 +230,7 @@ static enum status verb_expect_show(struct command *command, const struct expect
     RETURN_ON_ERROR(verb_expect_select(command->words[1], &command->arena, machines, &count, err));
   }
   const struct row_sink *sink = command_rows(command, "no machines");
-  const enum output_layout layout = output_layout_of(command->common.format);
-  const bool people = layout == LAYOUT_PAGE || layout == LAYOUT_DIGEST;
+  const bool people = output_is_for_people(command->common.format);
   table_narrow(command->table,
                count == 1 ? "date,tolerance %,driver,count,machine"
                           : "date,tolerance %,driver,count,statement;machine,cases",

@@ -234,9 +234,7 @@ static enum status verb_list_run(struct command *command, struct error *err) {
   struct list_rows rows = {.to = sink};
   const struct row_sink people = {&rows, list_rows_begin, list_rows_row, list_rows_end,
                                   list_rows_enough};
-  const enum output_layout layout = output_layout_of(command->common.format);
-  const bool words =
-      command->choice == LIST_RUNS && (layout == LAYOUT_PAGE || layout == LAYOUT_DIGEST);
+  const bool words = command->choice == LIST_RUNS && output_is_for_people(command->common.format);
   RETURN_ON_ERROR(query_run_saved(command->query, command->words[0], parameters, count, NULL,
                                   words ? &people : sink, err));
   command_say_killed(command, &killed, 0);

@@ -56,6 +56,9 @@ void document_begin(struct document *document, const struct table_options *optio
                     struct error *err);
 /* Whether there is more to say than rows. */
 bool document_is_for_people(const struct document *document);
+/* What every text for people says of results of a fake driver. */
+#define DOCUMENT_SIMULATED "SIMULATED: a fake driver answered"
+
 enum status document_end(struct document *document) CHECK_RESULT;
 
 void document_section(struct document *document, const char *name);

@@ -538,8 +538,5 @@ uint64_t plan_settle_ns(const struct plan *plan, uint32_t processes) {
                           plan->cases[i].skip_reason == NULL &&
                               visits_are_allowed(&plan->cases[i].def.measure) &&
                               !visits_follow(&plan->cases[i].def.measure));
-  return run == NULL || !any                  ? 0
-         : run->settle_ns != PLAN_SETTLE_AUTO ? run->settle_ns
-         : round_ns > PLAN_SETTLE_NS          ? round_ns
-                                              : PLAN_SETTLE_NS;
+  return run == NULL || !any ? 0 : plan_settle_of(run->settle_ns, round_ns);
 }

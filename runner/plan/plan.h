@@ -78,6 +78,12 @@ uint64_t plan_total_ns(const struct plan *plan, uint32_t processes);
 /* Of measure.settle_time: as long as the first round took, and at least the other. */
 #define PLAN_SETTLE_AUTO UINT64_MAX
 #define PLAN_SETTLE_NS   UINT64_C(5000000000)
+/* The time that it means, where the first round takes so long. Both are of all processes. */
+static inline uint64_t plan_settle_of(uint64_t settle_ns, uint64_t round_ns) {
+  return settle_ns != PLAN_SETTLE_AUTO ? settle_ns
+         : round_ns > PLAN_SETTLE_NS   ? round_ns
+                                       : PLAN_SETTLE_NS;
+}
 /* How long that many processes may measure noisy cases again; 0 = there are no such cases, or they
  * are not measured again. */
 uint64_t plan_settle_ns(const struct plan *plan, uint32_t processes);

@@ -50,7 +50,7 @@ static void diff_put_notes(const struct diff_view *view) {
   struct arena *arena = &document->arena;
   const struct comparison *comparison = view->comparison;
   if (comparison->simulated) {
-    document_put(document, "SIMULATED: a fake driver answered%s",
+    document_put(document, DOCUMENT_SIMULATED "%s",
                  comparison->totals[SIDE_B].runs == 0 ? "" : " on both sides");
   }
   if (comparison->other_machine) {

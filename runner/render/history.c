@@ -412,7 +412,7 @@ enum status history_print(const struct results *results, const struct history *h
   if (simulated > 0) {
     document_gap(&document);
     document_put(
-        &document, "SIMULATED: a fake driver answered%s",
+        &document, DOCUMENT_SIMULATED "%s",
         simulated < results->run_count
             ? arena_format(&document.arena, " in %zu of %zu runs", simulated, results->run_count)
             : "");

@@ -381,7 +381,7 @@ static void outliers_put_summary(struct document *document, const struct results
         "Too few pairs of GPUs to tell a slow GPU from a slow link: it takes pairs of four GPUs");
   }
   if (results->run_count > 0 && results_run_is_simulated(results, 0)) { /* then all are */
-    document_put(document, "SIMULATED: a fake driver answered");
+    document_put(document, DOCUMENT_SIMULATED);
   }
 }
 

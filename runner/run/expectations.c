@@ -68,7 +68,7 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
     if (view->lead != NULL) {
       document_put(&document, "%s", view->lead);
       if (view->simulated) {
-        document_put(&document, "SIMULATED: a fake driver answered");
+        document_put(&document, DOCUMENT_SIMULATED);
       }
     }
     if (view->incomplete != NULL) {
@@ -85,8 +85,7 @@ static enum status expectations_show_blocks(const struct result_view *view, stru
 enum status expectations_show_run(const struct result_view *view, struct query *query,
                                   const char *run, const struct query_options *options,
                                   struct error *err) {
-  const enum output_layout layout = output_layout_of(view->common->format);
-  if (layout == LAYOUT_PAGE || layout == LAYOUT_DIGEST) {
+  if (output_is_for_people(view->common->format)) {
     return expectations_show_blocks(view, query, run, options, err);
   }
   struct expect_judge *judge = NULL;

@@ -516,11 +516,9 @@ static enum status supervise_pause(struct supervisor *supervisor, struct error *
 static uint64_t supervise_settle_ns(const struct supervisor *supervisor, uint64_t first_round_ns) {
   const struct supervise_options *options = supervisor->options;
   const uint64_t processes = options->processes;
-  const uint64_t least_ns = PLAN_SETTLE_NS / processes;
-  return options->settle_ns != PLAN_SETTLE_AUTO
-             ? options->settle_ns / processes * (options->doubted ? 2 : 1)
-         : first_round_ns > least_ns ? first_round_ns
-                                     : least_ns;
+  const bool twice = options->doubted && options->settle_ns != PLAN_SETTLE_AUTO;
+  return plan_settle_of(options->settle_ns, first_round_ns * processes) / processes *
+         (twice ? 2 : 1);
 }
 
 static bool supervise_is_open(const struct supervisor *supervisor, size_t case_index) {

@@ -53,6 +53,10 @@ enum output_layout {
   X(OUTPUT_CSV_SAFE, "csv-safe", LAYOUT_ROWS, CSV_WRITER, DOCUMENT_ROWS)
 ENUM_NAMES_DECLARE(output_format, OUTPUT_FORMAT_LIST)
 enum output_layout output_layout_of(enum output_format format);
+static inline bool output_is_for_people(enum output_format format) {
+  const enum output_layout layout = output_layout_of(format);
+  return layout == LAYOUT_PAGE || layout == LAYOUT_DIGEST;
+}
 
 /* The names in one string, for help texts: " table json jsonl csv md csv-safe". */
 #define OUTPUT_FORMAT_NAME_(id, name, ...) " " name

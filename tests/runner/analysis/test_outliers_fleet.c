@@ -151,25 +151,41 @@ TEST(a_gpu_is_not_slow_without_a_slow_result) {
   assert_int_equal(outliers->part_count, 0);
 }
 
+enum { SIXTY = 60 };
+
+static struct results *sixty_nodes(void) {
+  struct results *m = results_new();
+  for (size_t h = 0; h < SIXTY; h++) {
+    made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
+  }
+  return m;
+}
+
+/* Case i, of the GPU that its number gives. */
+static size_t add_case(struct results *m, size_t i, const char *block) {
+  return made_case(m, arena_format(&m->arena, "%02zu", i), block, (int)i % MADE_GPUS,
+                   UINT64_C(1) << 26);
+}
+
+/* Of the node that is so far up: about normal, by 0.5 %. */
+static double differs_by(size_t rank) {
+  const double place = (double)(rank % SIXTY) + 0.5;
+  return 0.005 * 0.55 * log(place / (SIXTY - place));
+}
+
 /* Sixty nodes differ by 0.5 %, otherwise in each of four blocks, of which one block alone does not
  * tell that a node is 1.7 % slower: together they do. A node that is faster in three of them is not
  * slow. */
 TEST(blocks_tell_of_a_node_together) {
-  enum { NODES = 60, BLOCKS = 4, ODD = 17 };
+  enum { BLOCKS = 4, ODD = 17 };
   static const char *const NAMES[BLOCKS] = {"a", "b", "c", "d"};
   static const size_t STEPS[BLOCKS] = {7, 11, 13, 17};
-  SCOPED(results_free_at) struct results *m = results_new();
-  for (size_t h = 0; h < NODES; h++) {
-    made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
-  }
+  SCOPED(results_free_at) struct results *m = sixty_nodes();
   for (size_t i = 0; i < BLOCKS * MADE_GPUS; i++) {
     const size_t block = i / MADE_GPUS;
-    const size_t bench = made_case(m, arena_format(&m->arena, "%02zu", i), NAMES[block],
-                                   (int)i % MADE_GPUS, UINT64_C(1) << 26);
-    for (size_t h = 0; h < NODES; h++) {
-      const double place =
-          (double)((h * STEPS[block] + 20 * block) % NODES) + 0.5;        /* of the node, by rank */
-      const double differs = 0.005 * 0.55 * log(place / (NODES - place)); /* about normal */
+    const size_t bench = add_case(m, i, NAMES[block]);
+    for (size_t h = 0; h < SIXTY; h++) {
+      const double differs = differs_by(h * STEPS[block] + 20 * block);
       const double change = h == ODD       ? -0.017
                             : h == ODD + 1 ? (block == 0 ? -0.017 : 0.01)
                                            : differs;
@@ -187,20 +203,15 @@ TEST(blocks_tell_of_a_node_together) {
 /* Block "a" tells the same as "c" with three times as much of what differs between nodes: "c"
  * counts alone. That two sound nodes have "b" changes nothing. */
 TEST(the_block_that_tells_most_counts_first) {
-  enum { NODES = 60, BLOCKS = 3, ODD = 17, SMALL = 1, SMALL_NODES = 3 };
+  enum { BLOCKS = 3, ODD = 17, SMALL = 1, SMALL_NODES = 3 };
   static const char *const NAMES[BLOCKS] = {"a", "b", "c"};
   static const double NOISE[BLOCKS] = {3, 0, 1};
-  SCOPED(results_free_at) struct results *m = results_new();
-  for (size_t h = 0; h < NODES; h++) {
-    made_run(m, made_environment(m, arena_format(&m->arena, "n%zu", h), "580.1", false));
-  }
+  SCOPED(results_free_at) struct results *m = sixty_nodes();
   for (size_t i = 0; i < BLOCKS * MADE_GPUS; i++) {
     const size_t block = i / MADE_GPUS;
-    const size_t bench = made_case(m, arena_format(&m->arena, "%02zu", i), NAMES[block],
-                                   (int)i % MADE_GPUS, UINT64_C(1) << 26);
-    for (size_t h = 0; h < (block == SMALL ? SMALL_NODES : NODES); h++) {
-      const double place = (double)(h * 7 % NODES) + 0.5;                 /* of the node, by rank */
-      const double differs = 0.005 * 0.55 * log(place / (NODES - place)); /* about normal */
+    const size_t bench = add_case(m, i, NAMES[block]);
+    for (size_t h = 0; h < (block == SMALL ? SMALL_NODES : SIXTY); h++) {
+      const double differs = differs_by(h * 7);
       const double change = block == SMALL ? (h == 0 ? -0.05 : 0)
                             : h == ODD     ? -0.019
                                            : NOISE[block] * differs;

@@ -75,6 +75,14 @@ OPENED_TEST(medians_equal_those_of_case_run) {
                found);
 }
 
+static void load_errors(struct opened *opened) {
+  struct error err;
+  add_runs(opened, (const int64_t[]){1, 2}, 2);
+  assert_ok(results_load(opened->results, opened->database, NULL, &err), &err);
+  assert_ok(results_load_errors(opened->results, opened->database, &err), &err);
+  assert_int_not_equal(opened->results->median_count, 0);
+}
+
 /* From the interval of its trials; of noise that more trials do not average out, from their spread.
  * The first and the last process of run 1 have none. */
 OPENED_TEST(medians_know_their_error) {
@@ -85,10 +93,7 @@ OPENED_TEST(medians_know_their_error) {
       "p5_ns = 900, p95_ns = 1100, noise = iif(run = 1, 'white', 'dips') where status = 'ok'");
   fixture_execute(opened->fixture->path, "update case_run set status = 'failed', reason = 'x' "
                                          "where status = 'ok' and process in (1, 3)");
-  add_runs(opened, (const int64_t[]){1, 2}, 2);
-  assert_ok(results_load(m, opened->database, NULL, err), err);
-  assert_ok(results_load_errors(m, opened->database, err), err);
-  assert_int_not_equal(m->median_count, 0);
+  load_errors(opened);
   for (size_t i = 0; i < m->median_count; i++) {
     if (m->medians[i].status == CASE_OK) {
       const double expected = m->medians[i].run == 0 ? 0.02 / 3.92 : 0.2 / 3.29;
@@ -105,10 +110,7 @@ OPENED_TEST(errors_go_to_their_medians) {
                   "id; update case_run set median_ns = 1000, median_low_ns = 990 - process, "
                   "median_high_ns = 1010 + process, p95_ns = 1100 + process, noise = NULL "
                   "where status = 'ok'");
-  add_runs(opened, (const int64_t[]){1, 2}, 2);
-  assert_ok(results_load(m, opened->database, NULL, err), err);
-  assert_ok(results_load_errors(m, opened->database, err), err);
-  assert_int_not_equal(m->median_count, 0);
+  load_errors(opened);
   for (size_t i = 0; i < m->median_count; i++) {
     const double process = m->medians[i].status == CASE_OK ? (double)m->medians[i].process : NAN;
     const double error = isnan(process) ? 0 : (20 + 2 * process) / 3920;

@@ -197,16 +197,14 @@ static inline void said_rows(struct result_set *rows, const struct said *said, s
   .path = "gpu" #gpu "-numa0:pinned", .source = "gpu" #gpu, .source_memory = "device",             \
   .target = "numa0", .target_memory = "pinned", .size_bytes = 4096
 
-/* What a terminal of that width shows. */
-static inline void expect_result_as(const struct run_result_options *options,
-                                    const struct said *said, size_t count, unsigned width,
-                                    const char *expected) {
+/* *text: what a terminal of that width shows, for free(). */
+static inline void said_print(const struct run_result_options *options, const struct said *said,
+                              size_t count, unsigned width, char **text) {
   struct result_set rows;
   struct error err;
-  char *text = NULL;
   size_t length = 0;
   said_rows(&rows, said, count);
-  FILE *stream = open_memstream(&text, &length);
+  FILE *stream = open_memstream(text, &length);
   assert_non_null(stream);
   struct document document;
   document_begin(&document, &(struct table_options){.stream = stream, .width = width}, &err);
@@ -214,6 +212,13 @@ static inline void expect_result_as(const struct run_result_options *options,
   assert_int_equal(document_end(&document), STATUS_OK);
   assert_int_equal(fclose(stream), 0);
   result_set_fini(&rows);
+}
+
+static inline void expect_result_as(const struct run_result_options *options,
+                                    const struct said *said, size_t count, unsigned width,
+                                    const char *expected) {
+  char *text = NULL;
+  said_print(options, said, count, width, &text);
   assert_string_equal(text, expected);
   free(text);
 }

@@ -26,19 +26,8 @@ static struct scenario *scenario_of(const char *measure) {
 /* The only remark below the tables, without its mark, is this one. */
 static void expect_remark(const struct scenario *scenario, const struct said *said, size_t count,
                           const char *expected) {
-  struct result_set rows;
-  struct error err;
   char *text = NULL;
-  size_t length = 0;
-  said_rows(&rows, said, count);
-  FILE *stream = open_memstream(&text, &length);
-  assert_non_null(stream);
-  struct document document;
-  document_begin(&document, &(struct table_options){.stream = stream}, &err);
-  run_result_print(&rows, NULL, &(struct run_result_options){.scenario = scenario}, &document);
-  assert_int_equal(document_end(&document), STATUS_OK);
-  assert_int_equal(fclose(stream), 0);
-  result_set_fini(&rows);
+  said_print(&(struct run_result_options){.scenario = scenario}, said, count, 0, &text);
   const char *remark = strstr(text, "\n\n");
   for (const char *next = remark; next != NULL; next = strstr(next + 2, "\n\n")) {
     remark = next;
